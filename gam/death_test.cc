@@ -118,6 +118,25 @@ TEST_CASE("medium requests to a dead peer are EPIPE")
     });
 }
 
+TEST_CASE("mediums to a peer that dies meanwhile are EPIPE")
+{
+    with_death(
+        EACH_BACKEND,
+        [](Rank &r) {
+            r.show(1, 1);
+            for (int messages = 0; messages <= 50;)
+                messages += gam_poll(r.g);
+        },
+        [](Rank &r) {
+            std::vector<uint8_t> from(BIG);
+
+            r.until("the target", [&] { return r.shown(1, 1) == 1; });
+            r.expect("gam_request_mediums",
+                     gam_request_mediums(r.g, 1, COUNT, from.data(), BIG, 0, nullptr), -EPIPE);
+            expect_dead(r, 1);
+        });
+}
+
 TEST_CASE("a store to a peer that dies meanwhile is EPIPE")
 {
     std::vector<uint8_t> to(BIG); // pieces arrive until the endpoint has been closed

@@ -207,6 +207,108 @@ TEST_CASE("medium requests beyond the window wait and arrive in order")
     });
 }
 
+namespace {
+
+// Where the messages of gam_request_mediums are put together.  Word 0 is the seed, word 1 the
+// length of all.
+struct Whole {
+    std::vector<uint8_t> bytes;
+    std::vector<size_t> lengths;
+} thread_local whole;
+
+void put_together(gam *, const gam_message *m)
+{
+    const auto *from = static_cast<const uint8_t *>(m->data);
+    Rank &r = self();
+
+    r.note("words", m->words, 2);
+    whole.bytes.insert(whole.bytes.end(), from, from + m->length);
+    whole.lengths.push_back(m->length);
+    if (whole.bytes.size() < m->word[1])
+        return;
+    r.note("length of all", whole.bytes.size(), m->word[1]);
+    r.note("contents of all", pattern_wrong(whole.bytes.data(), whole.bytes.size(), m->word[0]),
+           "");
+    for (size_t i = 1; i + 1 < whole.lengths.size(); i++)
+        r.note("length of one", whole.lengths[i], whole.lengths[0]);
+    r.note("messages", whole.lengths.size(),
+           std::max<size_t>(1, (m->word[1] + GAM_MEDIUM_MAX - 1) / GAM_MEDIUM_MAX));
+    whole = {};
+    r.count[CHECK_IT]++;
+}
+
+} // namespace
+
+TEST_CASE("mediums of any length come as few messages of equal length, in order")
+{
+    static const std::vector<size_t> lengths = {
+        0, 1, GAM_MEDIUM_MAX, GAM_MEDIUM_MAX + 1, 40000, 4 * GAM_MEDIUM_MAX, 300001,
+    };
+
+    run(EACH_BACKEND, 2, [](Rank &r) {
+        r.handler(CHECK_IT, put_together);
+        r.barrier();
+        for (size_t n : lengths) {
+            Guarded from(n, n % 8);
+            const uint64_t word[] = {n, n};
+
+            from.fill(n);
+            r.expect("gam_request_mediums",
+                     gam_request_mediums(r.g, r.right(), CHECK_IT, from.data(), n, 2, word), 0);
+            from.clear(); // it may be reused at once
+        }
+        r.until("all", [&] { return r.count[CHECK_IT] == lengths.size(); });
+        r.expect("stores", r.stats().stores, 0u);
+        r.expect("mediums", r.stats().mediums, r.stats().handled);
+    });
+}
+
+TEST_CASE("mediums stay behind stores that were begun before, and requests behind them")
+{
+    run(EACH_BACKEND, 2, [](Rank &r) {
+        std::vector<uint8_t> from(5 * GAM_MEDIUM_MAX), to(5 * GAM_MEDIUM_MAX);
+        std::vector<uint64_t> expected(1, 1);
+        const uint64_t second = 2;
+
+        r.handler(20, [](gam *, const gam_message *m) { self().log.push_back(m->word[0]); });
+        r.show(0, to.data());
+        r.barrier();
+        r.expect("gam_store_async",
+                 gam_store_async(r.g, r.right(), from.data(), r.address(r.right(), 0), from.size(),
+                                 20, 1, nullptr, nullptr),
+                 0);
+        r.expect("gam_request_mediums",
+                 gam_request_mediums(r.g, r.right(), 20, from.data(), from.size(), 1, &second), 0);
+        r.expect("gam_request_1", gam_request_1(r.g, r.right(), 20, 3), 0);
+        expected.insert(expected.end(), 5, 2);
+        expected.push_back(3);
+        r.until("all", [&] { return r.log.size() == expected.size(); });
+        r.expect("order", r.log == expected, true);
+    });
+}
+
+TEST_CASE("mediums that are not allowed are refused, however long")
+{
+    run(EACH_BACKEND, 1, [](Rank &r) {
+        const std::vector<uint8_t> from(3 * GAM_MEDIUM_MAX);
+        const uint64_t word[GAM_WORDS_MAX + 1] = {0};
+
+        r.barrier();
+        for (size_t n : {size_t{100}, from.size()}) {
+            r.expect("dest", gam_request_mediums(r.g, 1, CHECK_IT, from.data(), n, 0, nullptr),
+                     -EINVAL);
+            r.expect("handler", gam_request_mediums(r.g, 0, 0, from.data(), n, 0, nullptr),
+                     -EINVAL);
+            r.expect("words",
+                     gam_request_mediums(r.g, 0, CHECK_IT, from.data(), n, GAM_WORDS_MAX + 1, word),
+                     -EINVAL);
+        }
+        r.expect("NULL", gam_request_mediums(r.g, 0, CHECK_IT, nullptr, from.size(), 0, nullptr),
+                 -EINVAL);
+        r.expect("mediums", r.stats().mediums, 0u);
+    });
+}
+
 TEST_CASE("a window of small requests can be answered by as many medium replies")
 {
     // More replies than bulk credits: some are put aside, none is lost or late in order.

@@ -51,10 +51,13 @@ struct gam_stream {
     bool finished;
 };
 
-/* A store, from the call until its source may be reused. */
+/* A store, or medium messages, from the call until their source may be reused.  Which of them it is
+ * says the kind in the stream's `user`. */
 struct gam_transfer {
     struct gam_stream stream; /* of rows: base is the first row's address, total is of all */
-    struct gam_rows rows;     /* its count is 0: they are not rows */
+    struct gam_rows rows;
+    union gam_header header; /* of each medium message, */
+    size_t each;             /* and its length, but for the last one */
     struct gam_transfer *next;
     int status; /* -EINPROGRESS, then what the call returns */
     bool async; /* allocated; `done` is called when it ends */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * transfer.c - stores and gets of any size, a piece at a time.
+ * transfer.c - stores, gets and medium messages of any size, a piece at a time.
  *
- * A transfer is a stream of pieces, each of which carries the address that it is for.  Channels
- * keep order, so the last piece to be sent is the last to arrive.  The target of a get queues it
+ * A transfer is a stream of pieces.  Those of stores and gets carry the address that they are for,
+ * those of medium messages are messages each.  Channels keep order, so the last piece to be sent is
+ * the last to arrive.  The target of a get queues it
  * and sends the data from gam_poll, never from a handler.  A get holds its request credit until its
  * last piece was sent, so at most a window of them is queued.
  */
@@ -166,11 +167,36 @@ static int rows_step(struct gam *g, struct gam_peer *peer, struct gam_transfer *
     return rc;
 }
 
+/* The next message, of the length of all but the last one. */
+static int mediums_step(struct gam *g, struct gam_peer *peer, struct gam_transfer *store)
+{
+    struct gam_stream *stream = &store->stream;
+    const size_t left = stream_left(stream), n = left < store->each ? left : store->each;
+    int rc =
+        gam_bulk_send(peer, stream->user, &store->header, stream->from + stream->place.offset, n);
+
+    if (rc)
+        return rc;
+    stream_advance(g, stream, n);
+    g->stats.mediums++;
+    return 0;
+}
+
+static int transfer_step(struct gam *g, struct gam_peer *peer, struct gam_transfer *store)
+{
+    switch (gam_user_kind(store->stream.user)) {
+    case GAM_ROWS_DATA:
+        return rows_step(g, peer, store);
+    case GAM_MEDIUM_REQUEST:
+        return mediums_step(g, peer, store);
+    default:
+        return stream_step(g, peer, &store->stream);
+    }
+}
+
 static int store_step(struct gam *g, struct gam_peer *peer, struct sent_stores *sent)
 {
-    struct gam_transfer *store = peer->stores;
-    int rc =
-        store->rows.count > 0 ? rows_step(g, peer, store) : stream_step(g, peer, &store->stream);
+    int rc = transfer_step(g, peer, peer->stores);
 
     if (rc == 0 && peer->stores->stream.finished) {
         *sent->end = store_take(peer);
@@ -296,7 +322,7 @@ static void store_begin(struct gam *g, uint32_t dest, struct gam_transfer *store
 
     *peer->stores_end = store;
     peer->stores_end = &store->next;
-    g->stats.stores++;
+    g->stats.stores += gam_user_kind(store->stream.user) != GAM_MEDIUM_REQUEST;
     gam_poll_quick(g);
     if (!gam_peer_work(g, peer))
         gam_list_add(g, peer, GAM_WORKING);
@@ -374,4 +400,26 @@ int gam_store_rows_async(struct gam *g, uint32_t dest, const void *lva, void *rv
     return rows_ok(g, dest, lva, rva, rows, handler)
                ? transfer_start(g, dest, &store, done, done_arg)
                : gam_call_refuse(g);
+}
+
+int gam_request_mediums(struct gam *g, uint32_t dest, uint32_t handler, const void *data,
+                        size_t length, uint32_t words, const uint64_t word[])
+{
+    const size_t messages = (length + GAM_MEDIUM_MAX - 1) / GAM_MEDIUM_MAX;
+    struct gam_transfer mediums = {
+        .stream = {.from = data,
+                   .place = {.total = length},
+                   .user = gam_user(GAM_MEDIUM_REQUEST, handler, words)},
+        .status = -EINPROGRESS,
+    };
+
+    if (length <= GAM_MEDIUM_MAX)
+        return gam_request_medium(g, dest, handler, data, length, words, word);
+    if (!call_ok(g, dest, handler) || !gam_handler_ok(handler) || words > GAM_WORDS_MAX ||
+        !gam_range_ok((uintptr_t)data, length))
+        return gam_call_refuse(g);
+    if (words > 0)
+        memcpy(mediums.header.word, word, words * sizeof(word[0]));
+    mediums.each = (length + messages - 1) / messages;
+    return gam_transfer_run(g, dest, &mediums);
 }

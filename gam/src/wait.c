@@ -133,7 +133,8 @@ static uint32_t still_unsent(const struct gam_peer *peer)
     return peer->dead ? 0 : unet_push_packets(peer->ep, peer->channel);
 }
 
-static void push_for(struct gam *g, uint32_t dest, int64_t most_us)
+/* True: all has gone. */
+static bool push_for(struct gam *g, uint32_t dest, int64_t most_us)
 {
     const struct gam_peer *peer = &g->peer[dest];
     uint32_t left = still_unsent(peer), least = left;
@@ -150,14 +151,15 @@ static void push_for(struct gam *g, uint32_t dest, int64_t most_us)
             since = now;
         } else if (now - since > most_us) {
             note_left(g, dest);
-            return;
+            return false;
         }
     }
+    return true;
 }
 
-void gam_push(struct gam *g, uint32_t dest)
+bool gam_push(struct gam *g, uint32_t dest)
 {
-    push_for(g, dest, PUSH_US);
+    return push_for(g, dest, PUSH_US);
 }
 
 void gam_push_left(struct gam *g)

@@ -476,6 +476,36 @@ static void array_blocks_come_early(void)
     }
 }
 
+/* Blocks that go at once, and those that are too long for that, to members that are in the call or
+ * not; also sums, which combine what has come. */
+static void array_long_swaps(void)
+{
+    static const long lengths[] = {2000, 8064, 8065, 25000, 65535, 65536, 65537};
+    uint64_t state = 7 + (uint64_t)my_rank();
+
+    for (unsigned i = 0; i < 4 * (sizeof lengths / sizeof *lengths); i++) {
+        const long n = lengths[i / 4];
+        uint32_t *from = values(i, my_rank(), n * ranks()), *to = room_for(n * ranks());
+
+        skew(&state);
+        splitc_team_alltoall(&splitc_team_all, to, from, n, sizeof *to);
+        for (int m = 0; m < ranks(); m++)
+            for (long k = 0; k < n; k++)
+                EXPECT_EQ(value_of(i, m, (long)my_rank() * n + k), to[m * n + k]);
+        splitc_team_allreduce(&splitc_team_all, to, from, n, (splitc_operator_fn *)ADD, sizeof *to,
+                              SPLITC_TYPE_UINT);
+        for (long k = 0; k < n; k++) {
+            uint32_t sum = 0;
+
+            for (int m = 0; m < ranks(); m++)
+                sum += value_of(i, m, k);
+            EXPECT_EQ(sum, to[k]);
+        }
+        free(from);
+        free(to);
+    }
+}
+
 /* Sums of doubles: the same bits on all, and each time. */
 static void array_sums_repeat(void)
 {
@@ -722,17 +752,28 @@ static void lying_pieces(void)
     splitc_barrier();
 }
 
-/* The same in several messages: the second one is longer than what is left, or belongs to something
- * else; or the piece is longer than those that go so. */
+/* The same in several messages, to a member that awaits them or not: the second one is longer than
+ * what is left, belongs to something else, or is a piece of its own; or the piece is longer than
+ * those that go so. */
 static void lying_parts(void)
 {
-    static uint8_t bytes[2000];
+    static uint8_t bytes[2000], from[6000], to[6000];
     const char *lie = check_argv[0];
-    uint64_t word[2] = {piece_of(0, SPLITC_ARRAY_ALLTOALL, 1),
-                        piece_from(1, 1, strcmp(lie, "much") == 0 ? 40000 : 3000)};
+    const bool awaited = strcmp(check_argv[1], "awaited") == 0;
+    const uint64_t whole = strcmp(lie, "much") == 0 ? (256u << 10) + 1 : 3000;
+    uint64_t word[4] = {piece_of(0, SPLITC_ARRAY_ALLTOALLV, 1), piece_from(1, 1, whole)};
+    const long counts[] = {3000, 3000}, offsets[] = {0, 3000};
 
+    if (my_rank() == 0 && awaited)
+        splitc_team_alltoallv_begin(&splitc_team_all, to, counts, offsets, from, counts, offsets,
+                                    1);
     splitc_barrier();
     for (int i = 0; my_rank() == 1 && i < 2; i++) {
+        if (i == 1 && strcmp(lie, "between") == 0) {
+            word[1] = piece_from(1, 0, 8);
+            gam_request(splitc_runtime.gam, 0, SPLITC_MSG_PIECE, 4, word);
+            break;
+        }
         gam_request_medium(splitc_runtime.gam, 0, SPLITC_MSG_PIECE, bytes,
                            strcmp(lie, "beyond") == 0 ? 2000 : 1000, 2, word);
         word[0] += strcmp(lie, "other") == 0;
@@ -743,6 +784,7 @@ static void lying_parts(void)
 const struct check array_checks[] = {
     {"lying_pieces", lying_pieces},
     {"lying_parts", lying_parts},
+    {"array_long_swaps", array_long_swaps},
     {"array_operations", array_operations},
     {"array_operations_on_teams", array_operations_on_teams},
     {"many_under_way", many_under_way},

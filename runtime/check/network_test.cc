@@ -113,6 +113,14 @@ TEST_CASE("network: what a rank has stored arrives while it computes")
         job_passes(2, options, "stores_of_a_busy_rank");
 }
 
+TEST_CASE("network: what a rank has stored arrives after it has left all_store_sync")
+{
+    for (const char *options : {"--backend udp", "--backend udp -x SPLITC_STREAMS=0",
+                                "--backend udp -x SPLITC_STREAMS=64K", "-x SPLITC_WINDOWS=0"})
+        job_passes(2, options, "stores_of_a_rank_that_left");
+    job_ends(2, "--backend udp", "store_sync_and_sum", 1, "collective calls differ: all_");
+}
+
 TEST_CASE("network: a rank that does not answer is named")
 {
     for (const char *options : {"--backend udp --peer-timeout 1", "--nodes 3 --peer-timeout 1"}) {
@@ -221,8 +229,10 @@ TEST_CASE("network: pieces of operations, and atomic ones, that make no sense en
           "kind",    "behind", "words",  "taken",  "pulled", "asker", "nothing", "early",
           "unnamed", "value",  "type",   "odd",    "real",   "old",   "got",     "put"})
         job_ends(2, "--backend udp", std::string("lying_pieces ") + lie, 1, "malformed message");
-    for (const char *lie : {"beyond", "other", "much"})
-        job_ends(2, "--backend udp", std::string("lying_parts ") + lie, 1, "malformed message");
+    for (const char *lie : {"beyond", "other", "much", "between"})
+        for (const char *when : {" early", " awaited"})
+            job_ends(2, "--backend udp", std::string("lying_parts ") + lie + when, 1,
+                     "malformed message");
 }
 
 TEST_CASE("network: members whose long blocks differ are told")

@@ -305,7 +305,46 @@ static void stores_of_a_busy_rank(void)
     area_close(area);
 }
 
+/* The same for a rank that has left all_store_sync: it computes when others still wait. */
+static void stores_of_a_rank_that_left(void)
+{
+    splitc_ptr area = area_open((size_t)BUSY_ROWS * BUSY_ROW);
+    char *from = calloc(BUSY_ROWS, BUSY_ROW);
+    int pid = getpid();
+
+    signal(SIGUSR1, be_told);
+    splitc_bulk_write(area_at(area, neighbour(1), 0), &pid, sizeof pid);
+    splitc_barrier();
+    memcpy(&pid, area_here(area), sizeof pid);
+    for (int i = 0; i < 20; i++) {
+        splitc_barrier();
+        told = 0;
+        if (my_rank() == 0)
+            splitc_bulk_store(area_at(area, 1, 0), from, BUSY_ROWS * BUSY_ROW);
+        splitc_all_store_sync();
+        if (my_rank() == 1)
+            kill(pid, SIGUSR1);
+        while (my_rank() == 0 && !told)
+            ;
+    }
+    splitc_barrier();
+    free(from);
+    area_close(area);
+}
+
+/* all_store_sync is no reduction, though it may be made of them. */
+static void store_sync_and_sum(void)
+{
+    if (my_rank() == 0)
+        splitc_all_store_sync();
+    else
+        splitc_all_reduce_to_all_add(1);
+    splitc_barrier();
+}
+
 const struct check store_checks[] = {
+    {"stores_of_a_rank_that_left", stores_of_a_rank_that_left},
+    {"store_sync_and_sum", store_sync_and_sum},
     {"stores_of_a_busy_rank", stores_of_a_busy_rank},
     {"store_sizes", store_sizes},
     {"bulk_store_sizes", bulk_store_sizes},

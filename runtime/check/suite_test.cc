@@ -121,6 +121,7 @@ TEST_CASE("arrays: every operation agrees with one rank alone") { passes_everywh
 TEST_CASE("arrays: operations on teams that overlap") { passes_everywhere("array_operations_on_teams"); }
 TEST_CASE("arrays: many operations under way") { passes_everywhere("many_under_way"); }
 TEST_CASE("arrays: a root that never waits") { passes_everywhere("array_root_runs_ahead"); passes_everywhere("array_root_begins_early"); }
+TEST_CASE("arrays: long blocks that two swap, on time and early") { passes_everywhere("array_long_swaps"); }
 TEST_CASE("arrays: blocks that come before their call") { passes_everywhere("array_blocks_come_early"); }
 TEST_CASE("arrays: giving up a team completes its operations") { passes_everywhere("array_free_under_way"); }
 TEST_CASE("arrays: a barrier that is begun") { passes_everywhere("array_barrier_is_begun"); }

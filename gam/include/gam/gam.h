@@ -175,6 +175,14 @@ int gam_reply_4(struct gam *g, uint32_t handler, uint64_t w0, uint64_t w1, uint6
 int gam_request_medium(struct gam *g, uint32_t dest, uint32_t handler, const void *data,
                        size_t length, uint32_t words, const uint64_t word[]);
 
+/* Send any number of bytes in as few of these messages as it takes, of equal lengths but for the
+ * last one, each of which has the same words.  The handler runs for one after the other, with no
+ * other request of this rank between them.  They travel as a bulk transfer does, which over a
+ * network is faster than one call for each.  Returns when `data` may be reused.  May poll.
+ * Errors: as gam_request, and -EINVAL for bytes at NULL. */
+int gam_request_mediums(struct gam *g, uint32_t dest, uint32_t handler, const void *data,
+                        size_t length, uint32_t words, const uint64_t word[]);
+
 /* As gam_reply, with bytes.  Errors: as gam_reply, and -EMSGSIZE. */
 int gam_reply_medium(struct gam *g, uint32_t handler, const void *data, size_t length,
                      uint32_t words, const uint64_t word[]);
@@ -249,9 +257,9 @@ int gam_place_store(struct gam *g, uint32_t dest, const void *lva, size_t n, uin
 /* Let what was sent to a rank go: also what waits for more messages.  A network takes only so much
  * before acknowledgements come, and those are only seen by who polls: the rest would wait for as
  * long as this rank computes.  Polls until all has gone, or nothing of it could go for 50 us, as
- * the other rank computes, too.  Stores of more than GAM_MEDIUM_MAX bytes do so by themselves.  Not
- * in a handler. */
-void gam_push(struct gam *g, uint32_t dest);
+ * the other rank computes, too: false.  Stores of more than GAM_MEDIUM_MAX bytes do so by
+ * themselves.  Not in a handler. */
+bool gam_push(struct gam *g, uint32_t dest);
 
 /* The same for those ranks for which something was left, for 300 us in all: after waiting for
  * something else of them, and before this rank computes. */

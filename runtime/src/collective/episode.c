@@ -22,7 +22,7 @@ static const struct {
     [SPLITC_SCAN] = {"all_scan", "team_scan", false},
     [SPLITC_CHECK] = {"this call", "this call", false},
     [SPLITC_SPREAD_ALLOC] = {"all_spread_malloc (or a spread array)", NULL, false},
-    [SPLITC_ALL_STORE_SYNC] = {"all_store_sync", NULL, false},
+    [SPLITC_ALL_STORE_SYNC] = {"all_store_sync", NULL, true},
     [SPLITC_TEAM_SPLIT] = {"all_split", "team_split", true},
     [SPLITC_TEAM_FREE] = {"team_free", "team_free", false},
     [SPLITC_ARRAY_BROADCAST] = {"team_broadcast", NULL, false},

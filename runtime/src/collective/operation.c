@@ -11,6 +11,7 @@
 #include "operation.h"
 
 #include "access/access.h"
+#include "early.h"
 #include "inquiry.h"
 #include "pieces.h"
 
@@ -222,7 +223,7 @@ static void operation_end(struct splitc_operation *o)
 {
     struct splitc_operations *all = o->team->operations;
 
-    splitc_operation_check_ended(o);
+    splitc_early_check_ended(o);
     all->ring[o->number % SPLITC_RING].operation = NULL;
     all->under_way--;
     splitc_takers_close(&o->takers);

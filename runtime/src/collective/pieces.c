@@ -6,7 +6,9 @@
  * the receiver reads it there, through its window or by a transfer, and then says so.  So it goes
  * straight from the sender's array to where it is wanted, also where it is only combined.  But over
  * a network that takes three times as long as the bytes do; so if members send each other something
- * they send up to AHEAD bytes at once, in several messages, and the receiver puts them together.
+ * they send up to AHEAD bytes at once, in several messages, and the receiver puts them together
+ * where they are wanted.  Who waits for the operation, and has nobody else to send to, sends up to
+ * AHEAD_MOST so: the call takes as long as the network has for them.
  *
  *   message                words
  *   PIECE                  slot|what|number, sender|kind|bytes, 2 of data, or address and token
@@ -17,14 +19,15 @@
  */
 #include "pieces.h"
 #include "access/access.h"
+#include "early.h"
 #include "parts.h"
-#include "round.h"
 
 #include <stdlib.h>
 
 #define IN_WORDS 16u               /* bytes */
-#define EAGER 2048u                /* the longest that is in a message */
-#define AHEAD (4 * GAM_MEDIUM_MAX) /* and in several, one behind the other */
+#define EAGER 2048u                /* the longest that is in a message, */
+#define AHEAD (4 * GAM_MEDIUM_MAX) /* in several, one behind the other, */
+#define AHEAD_MOST (256u << 10)    /* and in those that this rank waits for */
 
 #define NUMBER_BITS 26
 #define STEP_BITS 25
@@ -37,17 +40,6 @@ _Static_assert(SPLITC_COLLECTIVES <= 1u << (SLOT_SHIFT - NUMBER_BITS), "and ever
 _Static_assert(GAM_RANKS_MAX <= 1u << 16, "every member has a number of 16 bits");
 
 enum piece { PIECE_IN_WORDS, PIECE_BEHIND, PIECE_ELSEWHERE };
-
-/* ---- the operations of a team ------------------------------------------------------------- */
-
-struct splitc_operations *splitc_operations_of(struct splitc_team *t)
-{
-    if (!t->operations)
-        t->operations = calloc(1, sizeof *t->operations);
-    if (!t->operations)
-        splitc_die("no memory for the collective operations of a team");
-    return t->operations;
-}
 
 /* ---- tokens ------------------------------------------------------------------------------- */
 
@@ -95,54 +87,49 @@ static _Noreturn void die_of_length(const struct splitc_operation *o, const stru
                s->n);
 }
 
-/* The peer has sent what the step takes; `data` is NULL if it is not here. */
-static void step_notice(struct splitc_operation *o, struct splitc_step *s, size_t n,
-                        const void *data, const void *there, uint64_t token)
+/* Where the bytes wait for their turn. */
+static void *step_early(const struct splitc_operation *o, struct splitc_step *s)
+{
+    s->early = malloc(s->n);
+    if (!s->early)
+        splitc_die("no memory for %zu bytes of %s", s->n, splitc_collective_name(o->team, o->what));
+    return s->early;
+}
+
+static void step_has_arrived(struct splitc_operation *o, struct splitc_step *s)
+{
+    s->arrived = true;
+    if (s->kind == SPLITC_TAKE)
+        step_is_done(o, s);
+}
+
+/* The peer sends what the step takes: this is where the bytes go. */
+static void *step_expect(struct splitc_operation *o, struct splitc_step *s, size_t n)
 {
     if (n != s->n)
         die_of_length(o, s, n);
     s->noticed = true;
-    s->there = there;
-    s->token = token;
-    if (!data) {
-        step_is_ready(o, s);
-    } else if (s->kind == SPLITC_TAKE) {
-        memcpy(s->to, data, n);
-        s->arrived = true;
-        step_is_done(o, s);
-    } else {
-        s->early = malloc(n);
-        if (!s->early)
-            splitc_die("no memory for %zu bytes of %s", n,
-                       splitc_collective_name(o->team, o->what));
-        memcpy(s->early, data, n);
-        s->arrived = true;
+    return s->kind == SPLITC_TAKE ? s->to : step_early(o, s);
+}
+
+/* The peer has sent what the step takes; `data` is NULL if it is not here. */
+static void step_notice(struct splitc_operation *o, struct splitc_step *s,
+                        const struct splitc_early *piece, const void *data)
+{
+    if (data) {
+        memcpy(step_expect(o, s, piece->n), data, piece->n);
+        step_has_arrived(o, s);
+        return;
     }
+    if (piece->n != s->n)
+        die_of_length(o, s, piece->n);
+    s->noticed = true;
+    s->there = piece->there;
+    s->token = piece->token;
+    step_is_ready(o, s);
 }
 
 /* ---- handlers ----------------------------------------------------------------------------- */
-
-static void keep_early(struct splitc_operations *all, const struct splitc_early *piece,
-                       const void *data)
-{
-    const size_t bytes = data ? piece->n : 0;
-    struct splitc_early *e = malloc(sizeof *e + bytes);
-
-    if (e) {
-        *e = *piece;
-        memcpy(e->bytes, data ? data : "", bytes);
-    }
-    if (!e || !splitc_inbox_put(&all->ring[piece->number % SPLITC_RING].early, e))
-        splitc_die("no memory for what others send of collective operations");
-}
-
-static _Noreturn void die_of_other_call(const struct splitc_operation *o, uint32_t rank,
-                                        enum splitc_collective what)
-{
-    splitc_die("collective calls differ: %s on rank %u, %s on rank %u",
-               splitc_collective_name(o->team, what), rank,
-               splitc_collective_name(o->team, o->what), splitc_runtime.rank);
-}
 
 /* What the pieces of this round say that they belong to: those of -fcheck come before members know
  * that they make the same call. */
@@ -151,20 +138,86 @@ static enum splitc_collective round_says(const struct splitc_operation *o)
     return o->round < o->checked ? SPLITC_CHECK : o->what;
 }
 
+static struct splitc_operation *operation_numbered(const struct splitc_team *t, uint64_t number)
+{
+    return t->operations->ring[number % SPLITC_RING].operation;
+}
+
+/* The step that takes the piece, or NULL: it is early. */
+static struct splitc_step *step_for(const struct splitc_team *t, const struct splitc_early *piece)
+{
+    struct splitc_operation *o = operation_numbered(t, piece->number);
+
+    if (!o)
+        return NULL;
+    if (o->round >= o->checked && o->what != piece->what)
+        splitc_early_differs(o, splitc_team_proc(t, piece->peer), piece->what);
+    if (splitc_inbox_first(&t->operations->ring[piece->number % SPLITC_RING].early, piece->peer))
+        return NULL;
+    return splitc_round_expecting(o, piece->peer);
+}
+
+/* All of a piece is here; `data` is NULL if its bytes are elsewhere. */
 static void piece_deliver(struct splitc_team *t, const struct splitc_early *piece, const void *data)
 {
-    struct splitc_operations *all = t->operations;
-    struct splitc_operation *o = all->ring[piece->number % SPLITC_RING].operation;
-    struct splitc_step *s = NULL;
+    struct splitc_step *s = step_for(t, piece);
+    struct splitc_early *e;
 
-    if (o && o->round >= o->checked && o->what != piece->what)
-        die_of_other_call(o, splitc_team_proc(t, piece->peer), piece->what);
-    if (o && !splitc_inbox_first(&all->ring[piece->number % SPLITC_RING].early, piece->peer))
-        s = splitc_round_expecting(o, piece->peer);
-    if (s)
-        step_notice(o, s, piece->n, data, piece->there, piece->token);
+    if (s) {
+        step_notice(operation_numbered(t, piece->number), s, piece, data);
+        return;
+    }
+    e = splitc_early_new(piece);
+    if (data)
+        memcpy(e->bytes, data, piece->n);
+    splitc_early_keep(t->operations, e);
+}
+
+/* The first message of a piece has come. */
+static struct splitc_parts *parts_begin(const struct splitc_team *t,
+                                        const struct splitc_early *piece,
+                                        const struct gam_message *m)
+{
+    struct splitc_parts *p = splitc_parts_begin(m, piece->n);
+
+    p->step = step_for(t, piece);
+    p->operation = operation_numbered(t, piece->number);
+    if (p->step) {
+        p->to = step_expect(p->operation, p->step, piece->n);
+    } else {
+        p->early = splitc_early_new(piece);
+        p->to = p->early->bytes;
+    }
+    return p;
+}
+
+/* The round that takes it may have begun meanwhile. */
+static void early_deliver(struct splitc_team *t, struct splitc_early *e)
+{
+    struct splitc_step *s = step_for(t, e);
+
+    if (s) {
+        step_notice(operation_numbered(t, e->number), s, e, e->bytes);
+        free(e);
+    } else {
+        splitc_early_keep(t->operations, e);
+    }
+}
+
+static void part_arrived(struct splitc_team *t, const struct splitc_early *piece,
+                         const struct gam_message *m)
+{
+    struct splitc_parts *p = splitc_parts_from(m->source);
+
+    if (!p)
+        p = parts_begin(t, piece, m);
+    if (!splitc_parts_add(p, m))
+        return;
+    if (p->step)
+        step_has_arrived(p->operation, p->step);
     else
-        keep_early(all, piece, data);
+        early_deliver(t, p->early);
+    free(p);
 }
 
 /* The full number, of which the message has the lowest bits. */
@@ -184,11 +237,11 @@ void splitc_on_piece(struct gam *g, const struct gam_message *m)
         .n = m->word[1] & ((1ul << BYTES_BITS) - 1),
         .what = (enum splitc_collective)(m->word[0] >> NUMBER_BITS & 63),
     };
-    struct splitc_parts *parts = NULL;
+    const bool goes_on = splitc_parts_from(m->source) != NULL;
     const void *data = NULL;
 
     (void)g;
-    splitc_expect(m, m->words >= 2 && piece.n > 0);
+    splitc_expect(m, m->words >= 2 && piece.n > 0 && (!goes_on || kind == PIECE_BEHIND));
     t = splitc_team_named(m->word[0] >> SLOT_SHIFT);
     splitc_expect(m, t && piece.peer < t->size && splitc_team_proc(t, piece.peer) == m->source);
     splitc_operations_of(t);
@@ -201,14 +254,12 @@ void splitc_on_piece(struct gam *g, const struct gam_message *m)
         data = &m->word[2];
         break;
     case PIECE_BEHIND:
-        splitc_expect(m, m->data && m->length > 0 && m->length <= piece.n && piece.n <= AHEAD);
-        data = m->data;
-        if (m->length < piece.n) {
-            parts = splitc_parts_add(m, piece.n);
-            if (!parts)
-                return;
-            data = parts->bytes;
+        splitc_expect(m, m->data && m->length > 0 && m->length <= piece.n && piece.n <= AHEAD_MOST);
+        if (goes_on || m->length < piece.n) {
+            part_arrived(t, &piece, m);
+            return;
         }
+        data = m->data;
         break;
     case PIECE_ELSEWHERE:
         splitc_expect(m, m->words == 4 && m->word[2] != 0); /* NULL would mean that it is here */
@@ -219,7 +270,6 @@ void splitc_on_piece(struct gam *g, const struct gam_message *m)
         splitc_expect(m, false);
     }
     piece_deliver(t, &piece, data);
-    free(parts);
 }
 
 void splitc_on_taken(struct gam *g, const struct gam_message *m)
@@ -247,6 +297,17 @@ void splitc_on_pulled(struct gam *g, const struct gam_message *m)
 
 /* ---- sending ------------------------------------------------------------------------------ */
 
+/* The most bytes that are sent before they are asked for. */
+static size_t eager_most(const struct splitc_operation *o, const struct splitc_step *s)
+{
+    const bool is_waited_for = o->done != NULL;
+
+    if (!s->ahead)
+        return EAGER;
+    return is_waited_for && s->n > AHEAD && splitc_round_has_one_receiver(o, s->peer) ? AHEAD_MOST
+                                                                                      : AHEAD;
+}
+
 static void piece_send(struct splitc_operation *o, struct splitc_step *s)
 {
     const struct splitc_team *t = o->team;
@@ -262,7 +323,7 @@ static void piece_send(struct splitc_operation *o, struct splitc_step *s)
         memcpy(&word[2], s->from, s->n);
         step_is_done(o, s);
         splitc_sent(rank, gam_request(g, rank, SPLITC_MSG_PIECE, 4, word));
-    } else if (s->n <= (s->ahead ? AHEAD : EAGER)) {
+    } else if (s->n <= eager_most(o, s)) {
         word[1] = about | (uint64_t)PIECE_BEHIND << BYTES_BITS;
         step_is_done(o, s);
         splitc_parts_send(rank, s->from, s->n, word);
@@ -272,33 +333,6 @@ static void piece_send(struct splitc_operation *o, struct splitc_step *s)
         word[3] = token_of(o, s);
         splitc_sent(rank, gam_request(g, rank, SPLITC_MSG_PIECE, 4, word));
     }
-}
-
-static _Noreturn void die_of_stray(const struct splitc_operation *o, const struct splitc_early *e)
-{
-    splitc_die("%s: processor %u has sent %zu bytes that this one does not expect; all members "
-               "have to give counts that agree",
-               splitc_collective_name(o->team, e->what), splitc_team_proc(o->team, e->peer), e->n);
-}
-
-static bool is_of_other_call(const struct splitc_early *e, const void *operation)
-{
-    const struct splitc_operation *o = operation;
-
-    return e->number != o->number || e->what != o->what;
-}
-
-/* From the first round on in which members know that they make the same call, all that comes is of
- * this one. */
-static void round_check_early(const struct splitc_operation *o)
-{
-    const struct splitc_inbox *early = &o->team->operations->ring[o->number % SPLITC_RING].early;
-    const struct splitc_early *e = splitc_inbox_find(early, is_of_other_call, o);
-
-    if (e && e->number != o->number)
-        die_of_stray(o, e);
-    if (e)
-        die_of_other_call(o, splitc_team_proc(o->team, e->peer), e->what);
 }
 
 /* What came before this round is taken before anything else can come. */
@@ -313,7 +347,7 @@ static void round_take_early(struct splitc_operation *o)
         if (!e || e->what != round_says(o))
             continue;
         splitc_inbox_take(early, s->peer);
-        step_notice(o, s, e->n, e->there ? NULL : e->bytes, e->there, e->token);
+        step_notice(o, s, e, e->there ? NULL : e->bytes);
         free(e);
     }
 }
@@ -331,7 +365,7 @@ void splitc_operation_enter_round(struct splitc_operation *o)
         o->missing += o->step[i].kind <= SPLITC_TAKE_COMBINE_BEFORE;
     splitc_round_list_takers(o);
     if (o->round == o->checked)
-        round_check_early(o);
+        splitc_early_check(o);
     round_take_early(o);
     for (uint32_t i = o->first; i < o->end; i++)
         if (o->step[i].kind == SPLITC_SEND)
@@ -363,9 +397,7 @@ static void piece_pull(struct splitc_operation *o, struct splitc_step *s)
     void *to = s->to;
 
     if (s->kind != SPLITC_TAKE)
-        to = s->early = malloc(s->n);
-    if (!to)
-        splitc_die("no memory for %zu bytes of %s", s->n, splitc_collective_name(o->team, o->what));
+        to = step_early(o, s);
     s->pulling = true;
     splitc_sent(rank, gam_get(splitc_runtime.gam, rank, s->there, to, s->n, SPLITC_MSG_PULLED,
                               token_of(o, s)));
@@ -419,20 +451,6 @@ static bool round_combine(struct splitc_operation *o)
     return any;
 }
 
-static void round_do_local_steps(struct splitc_operation *o)
-{
-    for (uint32_t i = o->first; i < o->end; i++) {
-        struct splitc_step *s = &o->step[i];
-
-        if (s->kind == SPLITC_LOCAL_COPY)
-            memmove(s->to, s->from, s->n);
-        else if (s->kind == SPLITC_LOCAL_COMBINE)
-            splitc_combine_arrays(&o->with, s->to, s->from, s->n);
-        else if (s->kind == SPLITC_LOCAL_COMBINE_BEFORE)
-            splitc_combine_before(&o->with, s->to, s->from, s->n);
-    }
-}
-
 static bool round_is_agreed(const struct splitc_account *account)
 {
     const struct splitc_account *mine = &account[0], *first = &account[1];
@@ -456,7 +474,7 @@ bool splitc_operation_move(struct splitc_operation *o)
     moved |= round_combine(o);
     if (o->missing > 0)
         return moved;
-    round_do_local_steps(o);
+    splitc_round_do_local_steps(o);
     o->round++;
     if (o->account && o->round == o->checked && !round_is_agreed(o->account))
         splitc_collective_checks->differ(o->team, &o->account[0], &o->account[1]);
@@ -465,21 +483,4 @@ bool splitc_operation_move(struct splitc_operation *o)
     if (o->round < o->rounds)
         splitc_operation_enter_round(o);
     return true;
-}
-
-static bool is_any(const struct splitc_early *e, const void *argument)
-{
-    (void)e;
-    (void)argument;
-    return true;
-}
-
-void splitc_operation_check_ended(const struct splitc_operation *o)
-{
-    struct splitc_inbox *early = &o->team->operations->ring[o->number % SPLITC_RING].early;
-    const struct splitc_early *e = splitc_inbox_find(early, is_any, NULL);
-
-    if (e)
-        die_of_stray(o, e);
-    splitc_inbox_close(early);
 }

@@ -3,7 +3,18 @@
 
 #include "observe/observe.h"
 
+#include <stdlib.h>
+
 #define WIDE 8u /* steps of a round that are not searched one by one */
+
+struct splitc_operations *splitc_operations_of(struct splitc_team *t)
+{
+    if (!t->operations)
+        t->operations = calloc(1, sizeof *t->operations);
+    if (!t->operations)
+        splitc_die("no memory for the collective operations of a team");
+    return t->operations;
+}
 
 static bool round_is_wide(const struct splitc_operation *o)
 {
@@ -62,4 +73,26 @@ struct splitc_step *splitc_round_expecting(const struct splitc_operation *o, uin
             return s;
     }
     return NULL;
+}
+
+bool splitc_round_has_one_receiver(const struct splitc_operation *o, uint32_t receiver)
+{
+    for (uint32_t i = o->first; i < o->end; i++)
+        if (o->step[i].kind == SPLITC_SEND && o->step[i].peer != receiver)
+            return false;
+    return true;
+}
+
+void splitc_round_do_local_steps(struct splitc_operation *o)
+{
+    for (uint32_t i = o->first; i < o->end; i++) {
+        struct splitc_step *s = &o->step[i];
+
+        if (s->kind == SPLITC_LOCAL_COPY)
+            memmove(s->to, s->from, s->n);
+        else if (s->kind == SPLITC_LOCAL_COMBINE)
+            splitc_combine_arrays(&o->with, s->to, s->from, s->n);
+        else if (s->kind == SPLITC_LOCAL_COMBINE_BEFORE)
+            splitc_combine_before(&o->with, s->to, s->from, s->n);
+    }
 }

@@ -88,10 +88,19 @@ static inline bool splitc_step_takes(const struct splitc_step *s)
     return s->kind >= SPLITC_TAKE && s->kind <= SPLITC_TAKE_COMBINE_BEFORE;
 }
 
+/* Those of a team, which has none at first. */
+struct splitc_operations *splitc_operations_of(struct splitc_team *t);
+
 /* A round begins: list its steps by the members that they take from, if it is wide. */
 void splitc_round_list_takers(struct splitc_operation *o);
 
 /* The first step that takes from a member and whose piece has not come; NULL: there is none. */
 struct splitc_step *splitc_round_expecting(const struct splitc_operation *o, uint32_t peer);
+
+/* Whether this member sends to no other one in the current round. */
+bool splitc_round_has_one_receiver(const struct splitc_operation *o, uint32_t receiver);
+
+/* Copy and combine what is here, at the end of the round. */
+void splitc_round_do_local_steps(struct splitc_operation *o);
 
 #endif

@@ -5,10 +5,13 @@
  * It has to tell bytes stored before it from those that a faster rank stores after it.  So each
  * rank notes its counters (splitc_stored) on entering it.
  *
- * A rank that adds to a sum before all stores to it have come makes another sum necessary.
+ * Two ranks without windows tell each other what they have sent: messages keep their order, so all
+ * of it is in place when that comes.  More of them sum up what was sent and has not come.  A rank
+ * that adds to a sum before all stores to it have come makes another sum necessary.
  */
 #include "access/access.h"
 #include "collective.h"
+#include "episode.h"
 #include "library.h"
 
 /* The counters when this rank entered its last all_store_sync, and the one before, which a slower
@@ -84,15 +87,11 @@ static void habit_note(uint64_t in)
  * sends between its own contribution and the end, so a sum of 0 is final.  Bytes that a faster rank
  * sends in its next phase, and that stored_in counts meanwhile, are not consumed.  When the sum is
  * 0, every rank has noted its counters. */
-void splitc_all_store_sync(void)
+static uint64_t settle_by_sums(void)
 {
-    SPLITC_INSIDE;
+    bool all = habit_await(); /* of what is expected: the sum carries its acknowledgement */
     uint64_t in, missing;
-    bool all; /* of what is expected has come: the sum carries its acknowledgement */
 
-    splitc_check_collective(&splitc_team_all, SPLITC_ALL_STORE_SYNC, 0, 0);
-    note_stored();
-    all = habit_await();
     do {
         while (!all && gam_poll(splitc_runtime.gam) > 0)
             ;
@@ -102,6 +101,49 @@ void splitc_all_store_sync(void)
             splitc_reduce_to_all(&splitc_team_all, SPLITC_ADD, splitc_runtime.stored_out - in);
     } while (missing != 0);
     habit_note(in);
+    return in;
+}
+
+static bool is_of_two_without_windows(void)
+{
+    return splitc_team_all.size == 2 && splitc_runtime.near_ranks == 1;
+}
+
+/* What is left here goes when this rank polls, which it may not for as long as it computes. */
+static void send_rest(struct splitc_wait *w, uint32_t to)
+{
+    while (!gam_push(splitc_runtime.gam, to))
+        splitc_wait_step_unrung(w);
+}
+
+/* The stores of a faster rank's next phase may have come, too; what it told counts.  Stores that
+ * other threads have counted may still be on their way behind the count. */
+static uint64_t settle_two(void)
+{
+    const uint32_t other = 1 - splitc_runtime.rank;
+    struct splitc_wait w = {
+        .kind = SPLITC_WAIT_COLLECTIVE, .what = "all_store_sync", .whom = other};
+    uint64_t in;
+
+    splitc_episode_begin(&splitc_team_all, SPLITC_ALL_STORE_SYNC);
+    splitc_episode_tell(&splitc_team_all, other, 0, splitc_runtime.stored_out);
+    in = splitc_episode_hear(&splitc_team_all, 0, other);
+    send_rest(&w, other);
+    while (splitc_runtime.stored_in < in)
+        splitc_wait_step_unrung(&w);
+    splitc_wait_end(&w);
+    splitc_episode_passed(&splitc_team_all);
+    return in;
+}
+
+void splitc_all_store_sync(void)
+{
+    SPLITC_INSIDE;
+    uint64_t in;
+
+    splitc_check_collective(&splitc_team_all, SPLITC_ALL_STORE_SYNC, 0, 0);
+    note_stored();
+    in = is_of_two_without_windows() ? settle_two() : settle_by_sums();
     splitc_runtime.consumed = in + splitc_stored_sum(noted[phase]);
     phase = !phase;
 }
