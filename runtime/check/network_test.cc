@@ -121,6 +121,11 @@ TEST_CASE("network: what a rank has stored arrives after it has left all_store_s
     job_ends(2, "--backend udp", "store_sync_and_sum", 1, "collective calls differ: all_");
 }
 
+TEST_CASE("network: stores of the next phase that come at once with the end of one do not mix")
+{
+    job_passes(2, "--backend udp --chaos loss=0.2,reorder=0.2,seed=5", "phases_without_barrier");
+}
+
 TEST_CASE("network: a rank that does not answer is named")
 {
     for (const char *options : {"--backend udp --peer-timeout 1", "--nodes 3 --peer-timeout 1"}) {
