@@ -20,6 +20,7 @@ struct bundle {
     const struct copy *first, *end;
     long n;         /* elements */
     double *packed; /* room for them to go together; NULL: each run is stored for itself */
+    int *place;     /* where each of them lies, if they go together */
 };
 
 struct ghosts {

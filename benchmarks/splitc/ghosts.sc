@@ -27,22 +27,34 @@ static struct copy *list_wanted(const struct sparse *a, double *vector, long cou
 }
 
 /* Between nodes a message costs more than copying what goes with it, unless that is long. */
-static double *room_to_pack(const struct bundle *b)
+static int goes_packed(const struct bundle *b)
 {
     enum { LONG_RUN = 64 };
 
-    if (castable(b->first->to) || b->n >= LONG_RUN * (b->end - b->first))
-        return NULL;
-    return allocate(b->n * sizeof *b->packed);
+    return !castable(b->first->to) && b->n < LONG_RUN * (b->end - b->first);
+}
+
+/* Runs are short, so packing goes by a list of elements. */
+static int *list_places(const struct bundle *b)
+{
+    int *place = allocate(b->n * sizeof *place), *next = place;
+
+    for (const struct copy *c = b->first; c < b->end; c++)
+        for (long i = 0; i < c->n; i++)
+            *next++ = (int)(c->place + i);
+    return place;
 }
 
 static struct bundle bundle_of(const struct copy *first, long copies)
 {
-    struct bundle b = {first, first + copies, 0, NULL};
+    struct bundle b = {first, first + copies, 0, NULL, NULL};
 
     for (const struct copy *c = b.first; c < b.end; c++)
         b.n += c->n;
-    b.packed = room_to_pack(&b);
+    if (goes_packed(&b)) {
+        b.packed = allocate(b.n * sizeof *b.packed);
+        b.place = list_places(&b);
+    }
     return b;
 }
 
@@ -66,11 +78,8 @@ struct ghosts ghosts_plan(const struct sparse *a, double *vector)
 
 static void send_packed(const struct bundle *b, const double *own)
 {
-    double *next = b->packed;
-
-    for (const struct copy *c = b->first; c < b->end; c++)
-        for (long i = 0; i < c->n; i++)
-            *next++ = own[c->place + i];
+    for (long i = 0; i < b->n; i++)
+        b->packed[i] = own[b->place[i]];
     bulk_store(b->first->to, b->packed, b->n * sizeof *b->packed);
 }
 
@@ -92,10 +101,16 @@ void ghosts_send(const struct ghosts *g)
             send_each(&g->bundle[i], g->own);
 }
 
+static void bundle_free(struct bundle *b)
+{
+    free(b->packed);
+    free(b->place);
+}
+
 void ghosts_free(struct ghosts *g)
 {
     for (int i = 0; i < g->bundles; i++)
-        free(g->bundle[i].packed);
+        bundle_free(&g->bundle[i]);
     free(g->bundle);
     free(g->copy);
 }
