@@ -118,7 +118,7 @@ class Report(unittest.TestCase):
             out = pathlib.Path(folder) / "sockets.json"
             done = subprocess.run([sys.executable, SOURCES / "bench", "sockets", "--build", BUILD,
                                    "--tiny", "--json", out], capture_output=True, text=True,
-                                  timeout=250, check=False)
+                                  timeout=550, check=False)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             data = json.loads(out.read_text())
         self.assertEqual(data["failures"], [])
