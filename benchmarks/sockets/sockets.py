@@ -20,16 +20,17 @@ from bench.driver import Driver, Effort
 from bench.hosts import SOURCES, Hosts
 from bench.results import RATES, Aim, Row, Samples
 
-# Turns; milliseconds of each stream and turn, and of an idle connection; seconds for all, and for a program; bytes of
-# messages: of round trips, streams, the paper's streams, requests with a connection each, round trips between hosts.
-FULL = Effort(turns=5, millis=300, idle=1000, limit=760, each=60,
+# Turns; milliseconds of each stream and turn, and of an idle connection; seconds for all, and for a program; by what
+# the numbers of a program's requests are divided; bytes of messages: of round trips, streams, the paper's streams,
+# requests with a connection each, round trips between hosts.
+FULL = Effort(turns=5, millis=300, idle=1000, limit=760, each=60, part=1,
               rtt=[1, 64, 256, 512, 1024, 4096, 16384, 65536], bulk=[512, 4096, 65536, 1 << 20],
               paper=[64, 256, 1024, 4096, 16384, 65536], connect=[1, 64, 1024],
               hosts_rtt=[1, 64, 512, 4096])
-QUICK = Effort(turns=3, millis=150, idle=1000, limit=320, each=30, rtt=[1, 64, 1024, 4096, 65536],
+QUICK = Effort(turns=3, millis=150, idle=1000, limit=320, each=30, part=1, rtt=[1, 64, 1024, 4096, 65536],
                bulk=[4096, 65536, 1 << 20], paper=[64, 1024, 8192, 65536], connect=[64],
                hosts_rtt=[64, 4096])
-TINY = Effort(turns=1, millis=20, idle=50, limit=200, each=30, rtt=[1, 64], bulk=[4096],
+TINY = Effort(turns=1, millis=20, idle=50, limit=400, each=90, part=20, rtt=[1, 64], bulk=[4096],
               paper=[64, 1024, 4096], connect=[64], hosts_rtt=[64])
 
 NETWORKS = ("udp", "eth")  # between hosts
@@ -38,6 +39,7 @@ ASLEEP = ("redis", "nginx")  # programs that are also measured while nobody spin
 # Times as many turns: of short runs, most of which is Python's; and where a run depends on how its processes fell on
 # the cores, by a factor of two over TCP itself.
 OFTEN = {"ftp": 3, "nginx": 2, "bulk between hosts": 3}
+SERVE = [sys.executable, str(SOURCES / "sockets" / "serve.py")]
 NEVER_SPINNING = ["env", "UNETSOCK_SPIN=0"]
 
 
@@ -71,7 +73,7 @@ def plan(options, samples):
         yield samples.step("ours", "an idle connection", [unetsock, *idle])
         yield samples.step("raw", "an idle connection", idle)
     for name in serve.installed():
-        command = [sys.executable, str(SOURCES / "sockets" / "serve.py"), name]
+        command = [*SERVE, str(effort.part), name]
         for _ in range(effort.turns * OFTEN.get(name, 1)):
             yield samples.step("ours", name, [*command, unetsock])
             if name in ASLEEP:
@@ -96,7 +98,7 @@ def between_hosts(options, hosts, key, samples):
                                        [*environment, str(bin_ / "unetsock"), "--net", net, *command],
                                        "_hosts")
     if "redis" in serve.installed():
-        command = [sys.executable, str(SOURCES / "sockets" / "serve.py"), ",".join(hosts.pids)]
+        command = [*SERVE, str(effort.part), ",".join(hosts.pids)]
         for _ in range(effort.turns):
             yield samples.step("raw", "redis between hosts", command)
             for net in NETWORKS:
