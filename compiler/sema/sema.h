@@ -224,7 +224,7 @@ private:
     Diagnostics &diag_;
     std::vector<Name *> function_values_; // functions whose names are used as values
     std::vector<HandlerUse> handler_uses_;
-    bool chosen_handlers_ = false; // a call takes its handler from a variable
+    bool chosen_handlers_ = false;     // a call takes its handler from a variable
     std::vector<Symbol *> implicit_;   // functions that were called without a declaration
     std::set<uint32_t> pointer_calls_; // the first tokens of their calls that may be pointers
 };
