@@ -63,7 +63,7 @@ void Parser::pointer_part(Declarator &d, std::vector<Part> &pointers, Abstract a
 // Returns whether the word qualifies the pointer.  `global` and `spread` are ordinary names unless
 // they stand behind a star.  Where a declarator needs a name and has no other one, they are that
 // name: `int *global;` and `char *spread[10];`.  A parameter of a prototype needs no name, so they
-// qualify the pointer in `void f(int *global)`, except in a system header.
+// qualify the pointer in `void f(int *global, int *global [])`, except in a system header.
 bool Parser::is_space_qualifier(Abstract abstract, bool parameter) const
 {
     if (!is_space_word())
@@ -71,8 +71,8 @@ bool Parser::is_space_qualifier(Abstract abstract, bool parameter) const
     if (abstract == Abstract::Yes)
         return true;
     const Tok next = peek(1).kind;
-    const bool nameless =
-        parameter && !named_parameters_ && (next == Tok::RParen || next == Tok::Comma);
+    const bool nameless = parameter && !named_parameters_ &&
+                          (next == Tok::RParen || next == Tok::Comma || next == Tok::LBracket);
     if (nameless && !source_.position(peek().offset).system)
         return true;
     return !may_follow_name(1);

@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 char *spread[10], *global = "global";
-int (*function)(char *global[], int), *(*table[2])(void);
+int (*function)(char *(global[]), int), *(*table[2])(void);
 struct names {
-    char *spread[3], *(*global)(char *spread[]);
+    char *spread[3], *(*global)(char *(spread[]));
     int *global_count __attribute__((aligned(16)));
     char *spread_count;
 };

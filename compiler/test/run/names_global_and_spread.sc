@@ -37,6 +37,27 @@ static int far(int *global g, int *spread s)
     return toproc(g) + toproc(s);
 }
 
+// So `global []` is an array of global pointers there, and of local ones with a body behind it.
+static int sum_of(int, int *global []);
+static int first_of(int *spread[2], int *global(*[])(int *global []));
+
+static int sum_of(int n, int *global p[])
+{
+    return n ? *p[n - 1] + sum_of(n - 1, p) : 0;
+}
+
+static int *global last(int *global *p) { return p[1]; }
+
+static int first_of(int *spread *p, int *global (**f)(int *global *))
+{
+    return toproc(*p) + *f[0]((int *global *)p);
+}
+
+static int all_local(int *global[], int *spread[2])
+{
+    return *global[0] + *spread[1];
+}
+
 int splitc_main(void)
 {
     global_t s = {.spread = 2, .global = 0}, *p = &s;
@@ -57,6 +78,14 @@ int splitc_main(void)
     EXPECT(local(&p->spread, NULL), 3);
     EXPECT(old(&p->spread, &p->spread), 0);
     EXPECT(far(&p->spread, toglobal(0, &p->spread)), MYPROC);
+    {
+        int *global globals[] = {&p->spread, to_global}, *locals[] = {&p->spread, &global};
+        int *spread spreads[2] = {tospread(0, &p->spread), tospread(0, &global)};
+        int *global (*functions[])(int *global []) = {last};
+        EXPECT(sum_of(2, globals), 6);
+        EXPECT(all_local(locals, locals), 6);
+        on_one EXPECT(first_of(spreads, functions), 4);
+    }
     p->global = to_global;
     EXPECT(*p->global + p->spread, 6);
     EXPECT(tagged.global + spread_width, 12);
