@@ -132,8 +132,8 @@ private:
     Expr *comparison(Expr *e);
     const Type *join_pointers(Expr *&a, Expr *&b, std::string_view what);
 
-    // operators that change an object (sema_assign.cc), and casts as their left sides
-    // (sema_cast.cc)
+    // operators that change an object (sema_assign.cc), and casts as their left sides and as the
+    // right sides of gets (sema_cast.cc)
     bool writable(const Expr *e, uint32_t token);
     bool not_const(const Expr *e, uint32_t token);
     enum class Place { None, Local, Global };
@@ -143,6 +143,13 @@ private:
     const Expr *as_cast_of_object(const Expr *e);
     std::string instead_of_change(const Expr *e, const Expr *cast);
     Expr *change_cast(Expr *e, const Expr *cast);
+    struct CastOfGlobal {
+        Expr *object = nullptr; // that the get is of
+        bool same_bytes = true; // the casts change nothing in memory
+    };
+    static CastOfGlobal cast_of_global(const Expr *e);
+    static bool is_held_alike(const Type *a, const Type *b);
+    Expr *local_split_phase(Expr *e);
 
     // conversions (sema_convert.cc)
     const Type *promote(const Type *type);

@@ -179,6 +179,35 @@ void Sema::check_condition(const Expr *condition)
                       "around it if it is meant");
 }
 
+// Reports a get of what is in no other memory; with -std=gnu89, it is an assignment.
+Expr *Sema::local_split_phase(Expr *e)
+{
+    const Type *nothing = types_.basic(TypeKind::Void);
+    const Type *to = value_type(e->a), *from = value_type(e->b);
+    const bool value = e->b->touched && !e->b->lvalue && !from->is_far();
+    const bool lacks_star = (to->is_far() || from->is_far()) &&
+                            to->is_pointer() != from->is_pointer() && !is_null_constant(e->b);
+    if (ast_.gnu89 && !value && !lacks_star) {
+        if (!writable(e->a, e->name_token))
+            return finish(e, nothing);
+        diag_
+            .warning(range(e), "-Wsplit-phase",
+                     "':=' needs a global side: both operands are local, so this assigns at once; "
+                     "write '='")
+            .replace(tokens_.range(e->name_token, e->name_token + 2), "=");
+        e->b = convert(e->b, e->a->type, "':='");
+        return finish(e, nothing);
+    }
+    Report report = diag_.error(
+        range(e), value ? "':=' gets an object, and the right side is a value that is computed; "
+                          "use '=', or get what it is computed from"
+                        : "':=' needs a global side: both operands are local");
+    for (const Expr *side : {e->a, e->b})
+        if (value_type(side)->is_far() && side->kind == ExprKind::Ident)
+            report.insert_before(range(side), "*");
+    return finish(e, types_.unknown());
+}
+
 Expr *Sema::split_phase(Expr *e)
 {
     e->touched = true;
@@ -191,19 +220,10 @@ Expr *Sema::split_phase(Expr *e)
     bool result = strip(e->b)->kind == ExprKind::RunAtOwner;
     if (result && e->b->type->kind == TypeKind::Void)
         return fail(e, "':=' needs a value, and the function that atomic() runs returns nothing");
-    bool fetch = !e->a->global && (e->b->global || result);
-    if (!e->a->global && !fetch) {
-        const bool value = e->b->touched && !value_type(e->b)->is_far();
-        Report report = diag_.error(
-            range(e), value
-                          ? "':=' gets an object, and the right side is a value that is computed; "
-                            "use '=', or get what it is computed from"
-                          : "':=' needs a global side: both operands are local");
-        for (const Expr *side : {e->a, e->b})
-            if (value_type(side)->is_far() && side->kind == ExprKind::Ident)
-                report.insert_before(range(side), "*");
-        return finish(e, types_.unknown());
-    }
+    const CastOfGlobal cast = e->a->global ? CastOfGlobal() : cast_of_global(e->b);
+    bool fetch = !e->a->global && (e->b->global || result || cast.object);
+    if (!e->a->global && !fetch)
+        return local_split_phase(e);
     if (!writable(e->a, e->name_token) || (!e->a->global && !not_const(e->a, e->name_token))) {
         e->a->global = e->b->global = false;
         return finish(e, nothing);
@@ -217,8 +237,13 @@ Expr *Sema::split_phase(Expr *e)
                              to->symbol->storage == Storage::Register) &&
                            !is_bit_field(to);
         bool bits = is_bit_field(e->b);
-        if (e->b->type->kind == TypeKind::Array || e->b->type->kind == TypeKind::Void ||
-            !addressable || bits || !same_type(e->a->type, e->b->type))
+        if (cast.object) {
+            const bool same_bytes = cast.same_bytes && is_held_alike(e->a->type, e->b->type);
+            e->b = convert(e->b, e->a->type, "':='");
+            if (addressable && same_bytes)
+                e->b = cast.object;
+        } else if (e->b->type->kind == TypeKind::Array || e->b->type->kind == TypeKind::Void ||
+                   !addressable || bits || !same_type(e->a->type, e->b->type))
             e->b = convert(e->b, e->a->type, "':='");
         else
             e->b->global = true; // a result is fetched, too
