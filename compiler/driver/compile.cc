@@ -150,9 +150,10 @@ int Compiler::translate_to(const std::string &source, const std::string &c_file,
         print_messages(options_, t);
     if (!t.ok)
         return 1;
-    if (options_.stage == Stage::Translate && c_file == "-")
+    if (options_.stage == Stage::Translate && c_file == "-") {
         std::fwrite(t.c.data(), 1, t.c.size(), stdout);
-    else if (!write_file(c_file, t.c))
+        flush_standard_output();
+    } else if (!write_file(c_file, t.c))
         fatal(cannot("write", c_file));
     return 0;
 }

@@ -12,9 +12,6 @@
 
 namespace splitcc {
 
-// Thrown after a signal has ended the work.
-struct Interrupted {};
-
 class Compiler {
 public:
     Compiler(const Options &options, Toolchain &tools) : options_(options), tools_(tools) {}

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "driver/driver.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <unistd.h>
 
@@ -154,14 +152,6 @@ int Driver::all_inputs()
     return link(options_, tools_, objects);
 }
 
-// The exit code once all is on standard output.
-int check_printed()
-{
-    if (std::fflush(stdout) != 0 || std::ferror(stdout))
-        fatal("cannot write to standard output: " + std::string(strerror(errno)));
-    return 0;
-}
-
 int Driver::print() const
 {
     if (options_.print == "options") {
@@ -178,7 +168,7 @@ int Driver::print() const
         words.insert(words.begin(), "-no-pie");
         std::printf("%s\n", shell_quoted(words).c_str());
     }
-    return check_printed();
+    return 0;
 }
 
 // Passes a question such as -dumpmachine to the C compiler.
@@ -186,19 +176,22 @@ int Driver::ask_cc()
 {
     Command command = tools_.cc(options_.both);
     append(command, options_.ask_cc);
-    return tools_.run(command, "");
+    std::string answer; // gcc does not notice if nobody takes it
+    const int code = tools_.run_captured(command, answer, "");
+    std::fputs(answer.c_str(), stdout);
+    return code;
 }
 
 int Driver::run()
 {
     if (options_.help) {
         std::fputs((kUsage + own_options_help() + kOtherOptions).c_str(), stdout);
-        return check_printed();
+        return 0;
     }
     if (options_.version || (options_.verbose && options_.inputs.empty()))
         std::fprintf(options_.version ? stdout : stderr, "splitcc (Split-C) %s\n", kVersion);
     if (options_.version)
-        return check_printed();
+        return 0;
     if (!options_.print.empty())
         return print();
     if (!options_.ask_cc.empty() || (options_.verbose && options_.inputs.empty()))
@@ -219,7 +212,9 @@ int drive(std::vector<std::string> arguments)
 {
     Signals until_files_are_gone;
     try {
-        return Driver(parse_options(std::move(arguments))).run();
+        const int code = Driver(parse_options(std::move(arguments))).run();
+        flush_standard_output();
+        return code;
     } catch (const Interrupted &) {
         return 1; // the signal ends the process anyway
     } catch (const std::exception &error) {

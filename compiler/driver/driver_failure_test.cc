@@ -168,6 +168,7 @@ TEST_CASE("a reader that goes away leaves nothing behind")
         INFO(what);
         check_fine(folder.splitcc(what + " | head -c 1 >/dev/null"));
     }
+    CHECK(folder.splitcc("-trans -o - a.sc | head -c 1 >/dev/null").err.empty());
     CHECK(folder.others({"a.sc"}).empty());
 }
 

@@ -216,13 +216,30 @@ TEST_CASE("option --version and --help")
 TEST_CASE("an answer that cannot be written is no success")
 {
     Folder folder;
-    const std::string option = GENERATE("--help", "--version", "-print-options", "-print-prefix");
-    Outcome outcome = folder.splitcc(option + " >/dev/full");
-    INFO(outcome.err);
-    CHECK(outcome.code != 0);
+    folder.file("a.sc", kAlone);
+    folder.file("b.c", kTwice);
+    const std::string option = GENERATE("--help", "--version", "-print-options", "-print-prefix",
+                                        "-dumpmachine", "a.sc -show", "-trans -o - a.sc",
+                                        "-MD -MF - -c a.sc", "-MD -MF - -c b.c", "-M -MF - a.sc");
+    Outcome outcome = folder.splitcc("-cc gcc " + option + " >/dev/full");
+    INFO(option << ": " << outcome.err);
+    CHECK(outcome.code == 1);
     CHECK_THAT(outcome.err,
                Contains("splitcc: ") &&
                    Contains("cannot write to standard output: No space left on device\n"));
+}
+
+TEST_CASE("what the C compiler cannot write to standard output is no success")
+{
+    Folder folder;
+    folder.file("a.sc", kAlone);
+    const std::string cc = GENERATE("gcc", "clang");
+    for (const std::string what : {"-E", "-M", "-MM -MT x", "-S -o -", "-E -o -"}) {
+        INFO(cc << " " << what);
+        Outcome outcome = folder.splitcc("-cc " + cc + " " + what + " a.sc >/dev/full");
+        CHECK(outcome.code != 0);
+        CHECK_THAT(outcome.err, Contains("No space left on device"));
+    }
 }
 
 TEST_CASE("of several stages the first one counts")

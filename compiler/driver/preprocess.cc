@@ -47,9 +47,10 @@ void Compiler::write_dependencies(const Dependencies &dependencies)
     if (options_.show || dependencies.file.empty())
         return;
     std::string text = read_file(dependencies.temporary).value_or("");
-    if (dependencies.file == "-")
+    if (dependencies.file == "-") {
         std::fputs(text.c_str(), stdout);
-    else if (!write_file(dependencies.file, text))
+        flush_standard_output();
+    } else if (!write_file(dependencies.file, text))
         fatal(cannot("write", dependencies.file));
 }
 

@@ -89,6 +89,11 @@ Signals::~Signals()
     }
 }
 
+bool ends_by_signal()
+{
+    return g_signal != 0;
+}
+
 bool wait_for_thread(const std::atomic<bool> &done)
 {
     while (!done && !g_signal)

@@ -49,6 +49,12 @@ public:
     Signals &operator=(const Signals &) = delete;
 };
 
+// Thrown after a signal has ended the work.
+struct Interrupted {};
+
+// Returns whether such a signal has come.
+bool ends_by_signal();
+
 // Waits until a thread has set `done` and called wake_up(), and returns true; or until a signal has
 // come, and returns false.
 bool wait_for_thread(const std::atomic<bool> &done);
@@ -61,6 +67,8 @@ public:
     ~TemporaryDirectory();
     TemporaryDirectory(const TemporaryDirectory &) = delete;
     TemporaryDirectory &operator=(const TemporaryDirectory &) = delete;
+
+    const std::string &path() const { return path_; }
 
     // Returns a new path in the directory that ends in `suffix`.
     std::string file(const std::string &stem, const std::string &suffix);

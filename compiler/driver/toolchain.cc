@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "driver/toolchain.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <sstream>
 #include <unistd.h>
@@ -44,6 +46,15 @@ std::string escaped(const std::string &word)
 void fatal(const std::string &message)
 {
     throw UsageError(message);
+}
+
+void flush_standard_output()
+{
+    if (std::fflush(stdout) == 0 && !std::ferror(stdout))
+        return;
+    if (ends_by_signal()) // a reader that goes away has its own reasons
+        throw Interrupted();
+    fatal("cannot write to standard output: " + std::string(std::strerror(errno)));
 }
 
 Toolchain::Toolchain(const Options &options)

@@ -13,6 +13,9 @@ namespace splitcc {
 
 [[noreturn]] void fatal(const std::string &message);
 
+// Writes out what has been printed on standard output; it is an error if that does not take it.
+void flush_standard_output();
+
 class Toolchain {
 public:
     explicit Toolchain(const Options &options);
