@@ -234,7 +234,11 @@ void Sema::undeclared(Expr *e, Name *name)
         return;
     }
     symbol->type = types_.unknown();
-    if (called) { // an implicit declaration; the C compiler warns of it
+    if (called) {           // an implicit declaration; the C compiler warns of it
+        if (text == "sync") // which the linker would find in the C library
+            diag_.warning(range(e->first), "-Wsplit-phase",
+                          "'sync' is not declared, and is that of the C library, which completes "
+                          "no gets and puts; #include <split-c/split-c.h> for ours");
         symbol->implicit = true;
         implicit_.push_back(symbol);
         symbol->kind = SymbolKind::Function;
