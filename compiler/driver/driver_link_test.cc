@@ -105,6 +105,62 @@ TEST_CASE("tentative definitions in files of C are one object under gnu89")
                Contains("multiple definition"));
 }
 
+TEST_CASE("functions of the library are found without their header")
+{
+    Folder folder;
+    const std::string main = "#include <split-c/split-c.h>\nextern int work();\n"
+                             "int splitc_main(void) { return work(); }\n";
+    folder.file("main.sc", main);
+    folder.file("work.sc", "work() { barrier(); all_store_sync(); store_sync(0);\n"
+                           "    return all_reduce_to_all_add(1) - am_procs() + all_bcast(0); }\n");
+    for (const std::string options : {"-cc gcc", "-cc gcc -g", "-cc gcc -flto -O2", "-cc clang"}) {
+        INFO(options);
+        Outcome linked = folder.splitcc("-std=gnu89 " + options + " main.sc work.sc -o prog",
+                                        "LC_ALL= LANG=de_DE.UTF-8 LANGUAGE=de");
+        check_fine(linked);
+        for (const std::string name :
+             {"barrier", "all_store_sync", "store_sync", "all_reduce_to_all_add", "all_bcast"})
+            CHECK_THAT(linked.err, Contains("splitcc: warning: '" + name +
+                                            "' of the library is called where "
+                                            "<split-c/split-c.h> is not included"));
+        CHECK_THAT(linked.err, Contains("'am_procs'") && Contains("<split-c/am.h>"));
+        if (options != "-cc gcc -flto -O2")
+            CHECK_THAT(linked.err, Contains("work.sc"));
+        check_fine(folder.shell("timeout 60 '" SPLITCC_BIN_FOLDER "/unetrun' -n 2 ./prog"));
+    }
+    Outcome quiet = folder.splitcc("-w -std=gnu89 main.sc work.sc -o prog");
+    check_fine(quiet);
+    CHECK(quiet.err.empty());
+    // A program's own functions are not the library's.
+    folder.file("own.c", "int barrier(void) { return 7; }\n");
+    folder.file("work.sc", "work() { return barrier() != 7; }\n");
+    Outcome own = folder.splitcc("-std=gnu89 main.sc work.sc own.c -o prog");
+    check_fine(own);
+    CHECK(own.err.empty());
+    CHECK(folder.shell("./prog").code == 0);
+}
+
+TEST_CASE("functions of the library that need their header are refused without it")
+{
+    Folder folder;
+    folder.file("main.sc", "#include <split-c/split-c.h>\nextern void work();\n"
+                           "int splitc_main(void) { work(); return 0; }\n");
+    folder.file("work.sc", "work() { double t = get_seconds(); barrier(); nobodys();\n"
+                           "    am_request_0(0, work); all_spread_malloc(1, 1); }\n");
+    Outcome outcome = folder.splitcc("-std=gnu89 main.sc work.sc -o prog");
+    CHECK(outcome.code == 1);
+    CHECK_FALSE(folder.has("prog"));
+    for (const std::string text :
+         {"splitcc: error: 'get_seconds' of the library is called where <split-c/split-c.h> is not "
+          "included (work.sc), by which its 'double' is taken for an int; include it",
+          "'all_spread_malloc'", "its 'void *spread' is taken for an int",
+          "error: 'am_request_0' of the library is called where <split-c/am.h> is not included "
+          "(work.sc), without which it cannot be called; include it",
+          "warning: 'barrier'", "undefined reference to `nobodys'"})
+        CHECK_THAT(outcome.err, Contains(text));
+    CHECK_THAT(outcome.err, !Contains("undefined reference to `barrier'"));
+}
+
 TEST_CASE("a program from the -print options and cc alone")
 {
     Folder folder;

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <sstream>
 
 #include "driver/config.h"
+#include "driver/undeclared.h"
 
 namespace splitcc {
 namespace {
@@ -178,7 +180,7 @@ Command runtime_link_options(const Options &options, const Toolchain &tools,
     return words;
 }
 
-int link(const Options &options, Toolchain &tools, const std::vector<std::string> &objects)
+int link(const Options &options, Toolchain &tools, std::vector<std::string> objects)
 {
     // Names stay hidden unless the user exports them.  clang's sanitizers have to be visible to
     // shared libraries as well.
@@ -195,7 +197,17 @@ int link(const Options &options, Toolchain &tools, const std::vector<std::string
         return tools.run(command, "");
     std::string result = options.output.empty() ? "a.out" : options.output;
     std::string errors = tools.temporary().file("link", ".err");
+    setenv("LC_ALL", "C", 1); // what the linker says is read in English
     int code = tools.run(command, result, errors);
+    if (code == 1 && !options.shared && !options.is_static) {
+        const bool quiet = std::ranges::find(options.compile, "-w") != options.compile.end();
+        const UndeclaredCalls calls =
+            undeclared_calls(tools, read_file(errors).value_or(""), quiet);
+        std::fputs(calls.messages.c_str(), stderr);
+        append(objects, calls.aliases);
+        if (!calls.aliases.empty())
+            code = tools.run(link_command(options, tools, objects, libraries), result, errors);
+    }
     if (code == 0 && !options.shared && !options.is_static) {
         Findings found = inspect(tools, result);
         if (!found.runs_splitc)

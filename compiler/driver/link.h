@@ -18,6 +18,6 @@ Command runtime_link_options(const Options &options, const Toolchain &tools,
 // Returns the version script that hides a program's names from shared libraries.
 std::string program_version_script(const Toolchain &tools);
 
-int link(const Options &options, Toolchain &tools, const std::vector<std::string> &objects);
+int link(const Options &options, Toolchain &tools, std::vector<std::string> objects);
 
 } // namespace splitcc

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "driver/undeclared.h"
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <sstream>
+
+namespace splitcc {
+namespace {
+
+constexpr const char *kHeaders[] = {"split-c", "am",     "atomic",  "castable", "collective",
+                                    "gather",  "handle", "strided", "team"};
+
+struct LibraryFunction {
+    std::string label, result, header;
+    // A call without a declaration passes what the function takes: words, and doubles.
+    bool takes_what_it_gets = false;
+};
+
+using LibraryFunctions = std::map<std::string, LibraryFunction>;
+
+// Adds the function that the text declares with the name of a symbol, if it does.
+void add_function(const std::string &text, const std::string &header, LibraryFunctions &functions)
+{
+    static const std::regex declaration(
+        R"(extern\s+([\w\s*]*?)\s*(\(?)(\w+)\)?\s*\(([^()]*)\)\s*__asm__\s*\(([^()]*)\))");
+    std::smatch found;
+    if (text.find("__asm__") == text.npos || !std::regex_search(text, found, declaration))
+        return;
+    LibraryFunction function{"", found[1], header};
+    bool quoted = false;
+    for (char c : found[5].str())
+        if (c == '"')
+            quoted = !quoted;
+        else if (quoted)
+            function.label += c;
+    // Handlers are registered where they are named in a call that is declared; splitcc makes the
+    // code of calls with an ellipsis, and of toproc(); and for names in parentheses there are
+    // macros.
+    const std::string parameters = found[4];
+    function.takes_what_it_gets = found[3] != "toproc" && found[2].length() == 0;
+    for (const char *other : {"float", "am_handler", "..."})
+        function.takes_what_it_gets &= parameters.find(other) == parameters.npos;
+    functions.emplace(found[3], std::move(function));
+}
+
+// Returns the functions that the headers of the library declare.
+LibraryFunctions library_functions(Toolchain &tools)
+{
+    std::string source = tools.temporary().file("library", ".c"), includes, text;
+    for (const char *header : kHeaders)
+        includes += "#include <split-c/" + std::string(header) + ".h>\n";
+    if (!write_file(source, includes))
+        fatal(cannot("write", source));
+    Command command = tools.cc({"-E", "-D__SPLITC__=1"});
+    append(command, tools.include_options());
+    command.push_back(source);
+    tools.run_captured(command, text, tools.temporary().file("library", ".err"));
+    LibraryFunctions functions;
+    std::istringstream lines(text);
+    std::string declaration, header;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("# ")) {
+            const size_t name = line.find("/split-c/");
+            header =
+                name == line.npos ? "" : line.substr(name + 1, line.find('"', name) - name - 1);
+            continue;
+        }
+        for (char c : line + "\n")
+            if (c == ';' || c == '{' || c == '}') {
+                add_function(declaration, header, functions);
+                declaration.clear();
+            } else {
+                declaration += c;
+            }
+    }
+    return functions;
+}
+
+// Returns where names are used that the linker does not find, by the names.
+std::map<std::string, std::string> undefined_names(const std::string &said,
+                                                   const std::string &temporary)
+{
+    static const std::regex undefined( // as GNU ld, gold and lld say it
+        "(.*): undefined (reference to [`']|symbol: )([^']*).*");
+    std::map<std::string, std::string> names;
+    std::istringstream lines(said);
+    std::smatch found;
+    for (std::string line; std::getline(lines, line);) {
+        if (!std::regex_match(line, found, undefined))
+            continue;
+        // "ld: FILE:(.text+0x7)" or "ld: FILE:LINE"
+        std::string place = found[1];
+        if (const size_t begin = place.rfind(": "); begin != place.npos)
+            place.erase(0, begin + 2);
+        place.resize(std::min(place.size(), place.find(":(")));
+        if (place.find('<') != place.npos || place.starts_with(temporary) || place == "error")
+            place.clear();
+        names.emplace(found[3], place);
+    }
+    return names;
+}
+
+bool gives_int(const LibraryFunction &function)
+{
+    return function.result == "void" || function.result == "int" || function.result == "unsigned";
+}
+
+std::string message(const std::string &name, const std::string &place,
+                    const LibraryFunction &function, bool linked)
+{
+    const std::string why = linked ? ""
+                            : !gives_int(function)
+                                ? ", by which its '" + function.result + "' is taken for an int"
+                                : ", without which it cannot be called";
+    return std::string("splitcc: ") + (linked ? "warning" : "error") + ": '" + name +
+           "' of the library is called where <" + function.header + "> is not included" +
+           (place.empty() ? "" : " (" + place + ")") + why + "; include it\n";
+}
+
+} // namespace
+
+UndeclaredCalls undeclared_calls(Toolchain &tools, const std::string &said, bool quiet)
+{
+    UndeclaredCalls calls;
+    const auto names = undefined_names(said, tools.temporary().path());
+    const LibraryFunctions functions =
+        names.empty() ? LibraryFunctions() : library_functions(tools);
+    for (const auto &[name, place] : names) {
+        const auto found = functions.find(name);
+        if (found == functions.end())
+            continue;
+        const LibraryFunction &function = found->second;
+        const bool linked = gives_int(function) && function.takes_what_it_gets;
+        if (!linked || !quiet)
+            calls.messages += message(name, place, function, linked);
+        if (linked)
+            append(calls.aliases, {"-Wl,--undefined=" + function.label,
+                                   "-Wl,--defsym=" + name + "=" + function.label});
+    }
+    return calls;
+}
+
+} // namespace splitcc
