@@ -111,7 +111,7 @@ def refuse_json(driver, path, trouble):
 
 def check_json(driver, options):
     """Refuse a file that cannot be written before anything is measured.  An old one stays as it is."""
-    path = pathlib.Path(options.json) if options.json else None
+    path = pathlib.Path(os.path.realpath(options.json)) if options.json else None
     if not path or (path.exists() and not (path.is_file() or path.is_dir())):
         return  # a pipe, for example, which opening may end
     there = path.exists()
@@ -121,7 +121,7 @@ def check_json(driver, options):
         if not there:
             path.unlink()
     except OSError as trouble:
-        sys.exit(refuse_json(driver, path, trouble))
+        sys.exit(refuse_json(driver, options.json, trouble))
 
 
 def check(driver, arguments):

@@ -62,6 +62,16 @@ class Json(unittest.TestCase):
         self.assertEqual(self.run_to(path), (0, []))
         self.assertIn('"rows": []', path.read_text())
 
+    def test_a_link_that_leads_nowhere_yet_stays(self):
+        link = self.folder / "link.json"
+        link.symlink_to("a.json")
+        driver.parse(self.nothing, ["--json", str(link)])
+        self.assertTrue(link.is_symlink())
+        self.assertFalse((self.folder / "a.json").exists())
+        self.assertEqual(self.run_to(link), (0, []))
+        self.assertTrue(link.is_symlink())
+        self.assertIn('"rows": []', (self.folder / "a.json").read_text())
+
     def test_a_file_that_breaks_meanwhile_is_told_in_a_line(self):
         self.nothing.breaks = self.folder / "a.json"
         self.nothing.breaks.write_text("old")

@@ -3,6 +3,8 @@
 import dataclasses
 import io
 
+from bench import files
+
 
 @dataclasses.dataclass
 class Picture:
@@ -14,7 +16,9 @@ class Picture:
 
     def save(self, folder):
         for kind in ("png", "svg"):
-            self.figure.savefig(folder / f"{self.name}.{kind}", dpi=110, bbox_inches="tight")
+            out = io.BytesIO()
+            self.figure.savefig(out, format=kind, dpi=110, bbox_inches="tight")
+            files.write(folder / f"{self.name}.{kind}", out.getvalue())
 
     def markdown(self):
         return f"![{self.title}]({self.name}.png)"

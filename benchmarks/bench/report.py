@@ -2,7 +2,7 @@
 """A report of several benchmarks: report.md, report.html, and the plots as files."""
 import html
 
-from bench import peers, plots
+from bench import files, peers, plots
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 72em; margin: 2em auto; padding: 0 1em;
@@ -56,8 +56,8 @@ def write(title, measured, folder):
         if isinstance(part, plots.Picture):
             part.save(folder)
     data = measured[0][1]
-    (folder / "report.md").write_text(markdown(title, data, parts), encoding="utf-8")
-    (folder / "report.html").write_text(page(title, data, parts), encoding="utf-8")
+    files.write(folder / "report.md", markdown(title, data, parts))
+    files.write(folder / "report.html", page(title, data, parts))
     if not plt:
         print("no plots: install python3-matplotlib for them")
     print(f"report: {folder / 'report.html'}")

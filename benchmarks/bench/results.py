@@ -23,7 +23,7 @@ import re
 import statistics
 import subprocess
 
-from bench import estimate, peers, runner
+from bench import estimate, files, peers, runner
 from bench.hosts import SOURCES, cores
 
 RATES = ("M/s", "MB/s", "GB/s")
@@ -202,7 +202,7 @@ def make(name, options, load_before, measured):
 
 
 def write(path, data):
-    pathlib.Path(path).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    files.write(path, json.dumps(data, indent=1) + "\n")
 
 
 def read(path):
