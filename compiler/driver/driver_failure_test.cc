@@ -157,6 +157,29 @@ TEST_CASE("a result does not take the place of what it is made from")
     check_fine(folder.splitcc("-x splitc -c /dev/null -o /dev/null")); // as configure scripts do
 }
 
+TEST_CASE("a result goes where a symbolic link leads")
+{
+    Folder folder;
+    folder.file("a.sc", kAlone);
+    folder.file("there/old.c", "old");
+    fs::create_symlink("there/old.c", folder.work() / "old.c");
+    fs::create_symlink("there/new.d", folder.work() / "new.d");
+    check_fine(folder.splitcc("-trans a.sc -o old.c"));
+    check_fine(folder.splitcc("-MD -MF new.d -c a.sc"));
+    CHECK(fs::is_symlink(folder.work() / "old.c"));
+    CHECK(fs::is_symlink(folder.work() / "new.d"));
+    CHECK_THAT(folder.text("there/old.c"), Contains("splitc_read"));
+    CHECK_THAT(folder.text("there/new.d"), Contains("a.sc"));
+    fs::create_symlink("/proc/self/fd/1", folder.work() / "out");
+    for (const std::string where : {"| cat", ">out.c && cat out.c"}) {
+        Outcome outcome = folder.splitcc("-trans a.sc -o out " + where);
+        CHECK(fs::is_symlink(folder.work() / "out"));
+        CHECK_THAT(outcome.out, Contains("splitc_read"));
+    }
+    fs::create_symlink("loop.c", folder.work() / "loop.c");
+    check_refused(folder.splitcc("-trans a.sc -o loop.c"), "'loop.c'");
+}
+
 TEST_CASE("a reader that goes away leaves nothing behind")
 {
     Folder folder;

@@ -176,11 +176,30 @@ std::optional<std::string> read_file(const std::string &path)
     return text;
 }
 
-bool write_file(const std::string &path, const std::string &text)
+// Whether the path is that of a descriptor, such as /dev/stdout, or of a device.
+static bool is_descriptor(const std::string &path)
+{
+    return path.starts_with("/dev/") || path.starts_with("/proc/");
+}
+
+// Returns the place that a path leads to, through symbolic links, which may not be there yet.
+static std::string behind_links(std::filesystem::path path)
+{
+    std::error_code none;
+    for (int links = 0;
+         links < 40 && !is_descriptor(path) && std::filesystem::is_symlink(path, none); links++)
+        path = path.parent_path() / std::filesystem::read_symlink(path, none);
+    return path.string();
+}
+
+bool write_file(const std::string &name, const std::string &text)
 {
     struct stat info;
-    // /dev/stdout, for example
-    bool special = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+    if (stat(name.c_str(), &info) != 0 && errno == ELOOP)
+        return false;
+    const std::string path = behind_links(name);
+    bool special =
+        is_descriptor(path) || (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode));
     std::string target = special ? path : path + ".splitcc-" + std::to_string(getpid());
     FILE *file = std::fopen(target.c_str(), "we");
     if (!file)

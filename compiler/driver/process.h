@@ -31,8 +31,8 @@ int run_captured(const Command &command, std::string &output, const std::string 
 // Returns the whole file; nothing if it cannot be read, with the reason in errno.
 std::optional<std::string> read_file(const std::string &path);
 
-// Writes the file atomically: either all of it is there, or nothing.  Returns false and sets errno
-// if that fails.
+// Writes the file atomically: either all of it is there, or what was there before.  A symbolic link
+// stays one.  Returns false and sets errno if that fails.
 bool write_file(const std::string &path, const std::string &text);
 
 // Returns a message that the file cannot be read or written, with the reason in errno.
