@@ -131,6 +131,20 @@ TEST_CASE("functions of the library are found without their header")
     Outcome quiet = folder.splitcc("-w -std=gnu89 main.sc work.sc -o prog");
     check_fine(quiet);
     CHECK(quiet.err.empty());
+    // Other results than ints are those of who declares them.
+    folder.file("work.sc",
+                "double get_seconds();\nvoid *spread all_spread_malloc();\n"
+                "work() { double t = get_seconds(); int *spread p = all_spread_malloc(4, 4);\n"
+                "    return !(t > 0 && get_seconds() - t < 100 && p != 0); }\n");
+    Outcome declared = folder.splitcc("-std=gnu89 main.sc work.sc -o prog");
+    check_fine(declared);
+    for (const std::string text :
+         {"splitcc: warning: 'get_seconds' of the library is called where <split-c/split-c.h> is "
+          "not included (work.sc), where its 'double' is taken for an int unless it is declared; "
+          "include it",
+          "'all_spread_malloc'", "its 'void *spread' is taken"})
+        CHECK_THAT(declared.err, Contains(text));
+    check_fine(folder.shell("timeout 60 '" SPLITCC_BIN_FOLDER "/unetrun' -n 2 ./prog"));
     // A program's own functions are not the library's.
     folder.file("own.c", "int barrier(void) { return 7; }\n");
     folder.file("work.sc", "work() { return barrier() != 7; }\n");
@@ -145,18 +159,14 @@ TEST_CASE("functions of the library that need their header are refused without i
     Folder folder;
     folder.file("main.sc", "#include <split-c/split-c.h>\nextern void work();\n"
                            "int splitc_main(void) { work(); return 0; }\n");
-    folder.file("work.sc", "work() { double t = get_seconds(); barrier(); nobodys();\n"
-                           "    am_request_0(0, work); all_spread_malloc(1, 1); }\n");
+    folder.file("work.sc", "work() { barrier(); nobodys(); am_request_0(0, work); tolocal(0); }\n");
     Outcome outcome = folder.splitcc("-std=gnu89 main.sc work.sc -o prog");
     CHECK(outcome.code == 1);
     CHECK_FALSE(folder.has("prog"));
     for (const std::string text :
-         {"splitcc: error: 'get_seconds' of the library is called where <split-c/split-c.h> is not "
-          "included (work.sc), by which its 'double' is taken for an int; include it",
-          "'all_spread_malloc'", "its 'void *spread' is taken for an int",
-          "error: 'am_request_0' of the library is called where <split-c/am.h> is not included "
+         {"error: 'am_request_0' of the library is called where <split-c/am.h> is not included "
           "(work.sc), without which it cannot be called; include it",
-          "warning: 'barrier'", "undefined reference to `nobodys'"})
+          "error: 'tolocal'", "warning: 'barrier'", "undefined reference to `nobodys'"})
         CHECK_THAT(outcome.err, Contains(text));
     CHECK_THAT(outcome.err, !Contains("undefined reference to `barrier'"));
 }

@@ -36,10 +36,11 @@ void add_function(const std::string &text, const std::string &header, LibraryFun
         else if (quoted)
             function.label += c;
     // Handlers are registered where they are named in a call that is declared; splitcc makes the
-    // code of calls with an ellipsis, and of toproc(); and for names in parentheses there are
-    // macros.
+    // code of calls with an ellipsis, of toproc() and tolocal(); and for names in parentheses there
+    // are macros.
     const std::string parameters = found[4];
-    function.takes_what_it_gets = found[3] != "toproc" && found[2].length() == 0;
+    function.takes_what_it_gets =
+        found[3] != "toproc" && found[3] != "tolocal" && found[2].length() == 0;
     for (const char *other : {"float", "am_handler", "..."})
         function.takes_what_it_gets &= parameters.find(other) == parameters.npos;
     functions.emplace(found[3], std::move(function));
@@ -107,13 +108,16 @@ bool gives_int(const LibraryFunction &function)
     return function.result == "void" || function.result == "int" || function.result == "unsigned";
 }
 
+// A module may declare the function itself, as `double get_seconds();`.
 std::string message(const std::string &name, const std::string &place,
-                    const LibraryFunction &function, bool linked)
+                    const LibraryFunction &function)
 {
-    const std::string why = linked ? ""
-                            : !gives_int(function)
-                                ? ", by which its '" + function.result + "' is taken for an int"
-                                : ", without which it cannot be called";
+    const bool linked = function.takes_what_it_gets;
+    const std::string why =
+        !linked ? ", without which it cannot be called"
+        : !gives_int(function)
+            ? ", where its '" + function.result + "' is taken for an int unless it is declared"
+            : "";
     return std::string("splitcc: ") + (linked ? "warning" : "error") + ": '" + name +
            "' of the library is called where <" + function.header + "> is not included" +
            (place.empty() ? "" : " (" + place + ")") + why + "; include it\n";
@@ -132,10 +136,9 @@ UndeclaredCalls undeclared_calls(Toolchain &tools, const std::string &said, bool
         if (found == functions.end())
             continue;
         const LibraryFunction &function = found->second;
-        const bool linked = gives_int(function) && function.takes_what_it_gets;
-        if (!linked || !quiet)
-            calls.messages += message(name, place, function, linked);
-        if (linked)
+        if (!function.takes_what_it_gets || !quiet)
+            calls.messages += message(name, place, function);
+        if (function.takes_what_it_gets)
             append(calls.aliases, {"-Wl,--undefined=" + function.label,
                                    "-Wl,--defsym=" + name + "=" + function.label});
     }

@@ -16,8 +16,8 @@ struct UndeclaredCalls {
 };
 
 // Returns what the linker's messages (in English) say of functions of the library.  Those that
-// would get other arguments or give other results without a declaration have no alias.  If `quiet`,
-// nothing is said of the others.
+// cannot get their arguments without the header have no alias.  If `quiet`, nothing is said of the
+// others.
 UndeclaredCalls undeclared_calls(Toolchain &tools, const std::string &said, bool quiet);
 
 } // namespace splitcc
