@@ -63,13 +63,23 @@ Expr *Sema::additive(Expr *e)
     bool far = a->is_far() || b->is_far();
     e->touched = far;
     if (a->is_pointer() && b->is_pointer()) {
-        bool unlike = a->space == Space::Global && b->space == Space::Global &&
-                      compare_pointees(a->base, b->base) == Pointees::Different;
-        if (far && (e->op == Tok::Plus || a->space != b->space || unlike)) {
+        // A local pointer is (MYPROC, address) here too, as where the two are compared.
+        const bool global = (a->is_far() && a->space == Space::Global) ||
+                            (b->is_far() && b->space == Space::Global);
+        const bool mixed = global && (!a->is_far() || !b->is_far());
+        const bool unlike = global && compare_pointees(a->base, b->base) == Pointees::Different;
+        if (far && (e->op == Tok::Plus || (a->space != b->space && !mixed) || unlike)) {
+            const bool kinds = e->op == Tok::Minus && a->space != b->space && !mixed;
             diag_.error(range(e->name_token),
                         std::string(e->op == Tok::Plus ? "addition" : "difference") + " of " +
-                            quoted(a) + " and " + quoted(b));
+                            quoted(a) + " and " + quoted(b) +
+                            (kinds ? "; cast one to the kind of the other" : ""));
             return finish(e, types_.unknown());
+        }
+        if (mixed) {
+            Expr *&local = a->is_far() ? e->b : e->a;
+            local = to_far(local, a->is_far() ? a : b);
+            a = value_type(e->a);
         }
         can_step(e, a);
         return finish(e, types_.basic(TypeKind::Long));
