@@ -25,6 +25,7 @@ constexpr Known kKnown[] = {
     {"-Wmain", Default::On, false},
     {"-Wparentheses", Default::WithAll, false},
     {"-Wpointer-sign", Default::WithAll, false},
+    {"-Wpointer-to-int-cast", Default::On, false},
     {"-Wsplit-phase", Default::On, true},
     {"-Wspread-conversion", Default::On, true},
     {"-Wtolocal", Default::On, true},

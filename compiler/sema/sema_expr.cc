@@ -358,6 +358,13 @@ Expr *Sema::cast(Expr *e)
     e->touched = to->is_far() || (from->is_far() && to->is_pointer());
     if (from->is_far() && to->is_local_pointer())
         warn_of_local_cast(e);
+    // The owner is in the upper bits.  C compilers say so of local pointers, which they see; what
+    // they get for this one is an integer.
+    if (from->is_far() && to->is_integer() && to->kind != TypeKind::Bool &&
+        size_of(to).value_or(8) < 8)
+        diag_.warning(range(e), "-Wpointer-to-int-cast",
+                      "a cast of " + quoted(from) + " to " + quoted(to) +
+                          " drops its processor and a part of its address; cast to 'long'");
     if (e->a->value && to->is_integer())
         e->value = literals::wrap(*e->a->value, to);
     return finish(e, to->unqualified);
