@@ -191,13 +191,33 @@ uint32_t Raw::error()
     return error;
 }
 
+std::string Raw::counters(uint32_t channel) const
+{
+    std::string text = "counters:";
+
+    for (int which = 0; which < UNET_FE_COUNTERS; which++)
+        text += " " + std::to_string(counter(static_cast<unet_fe_counter>(which)));
+    text += ", state " + std::to_string(state(channel));
+    return text;
+}
+
 unet_desc Raw::next(uint32_t channel)
 {
     unet_ring_shared *from = in(channel);
     const unet_desc *slot = &from->slot[taken_[channel] & (layout.recv_slots - 1)];
+    const auto is_there = [&] {
+        return __atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE) == taken_[channel] + 1;
+    };
 
-    REQUIRE(wait(
-        [&] { return __atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE) == taken_[channel] + 1; }));
+    if (!wait(is_there)) {
+        const std::string before = counters(channel);
+
+        tell(channel);
+        const bool late = wait(is_there);
+        FAIL("no message on channel " << channel << ": " << before << "; "
+                                      << (late ? "it came" : "none came")
+                                      << " after the service was woken: " << counters(channel));
+    }
     const unet_desc desc = *slot;
     __atomic_store_n(&from->consumed, ++taken_[channel], __ATOMIC_RELEASE);
     return desc;

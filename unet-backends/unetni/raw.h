@@ -52,7 +52,8 @@ public:
     void give(uint32_t offset, uint32_t length);
     // The error of the next completion, waiting for it.
     uint32_t error();
-    // The next message of a channel, waiting for it.
+    // The next message of a channel, waiting for it.  If none comes, the test fails and says what
+    // the service has counted, and whether a command wakes it up to one that it has overlooked.
     unet_desc next(uint32_t channel);
 
     unet_fe_create layout{};
@@ -60,6 +61,8 @@ public:
     int fd = -1, memory = -1, bell[2] = {-1, -1};
 
 private:
+    // All counters, in the order of unet_fe_counter, and the state of a channel.
+    std::string counters(uint32_t channel) const;
     bool wait(const std::function<bool()> &condition) const;
 
     std::function<void()> pump_;
