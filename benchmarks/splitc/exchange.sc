@@ -60,7 +60,7 @@ struct keys exchange_keys(const key *keys, const long out[])
     struct keys room = exchange_room(&x);
     key *global *place = exchange_places(&x, &room);
 
-    for (int i = 0; i < PROCS; i++) {
+    for (int i = 1; i <= PROCS; i++) {
         int q = (int)(((long)MYPROC + i) % PROCS); /* each begins with its own neighbour */
 
         if (out[q] > 0)

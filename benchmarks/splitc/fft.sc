@@ -10,14 +10,15 @@
 #include <stdlib.h>
 
 /* What of one processor goes to one row of another lies there as one piece: the columns
- * are turned first, then stored where they belong. */
+ * are turned first, then stored where they belong.  Its own come last, while the others' are on
+ * their way. */
 static void transpose(const struct complex *own, long rows, long columns, long block,
                       struct complex to[PROCS]::[block][rows], struct watch *watch)
 {
     long mine = block_share(rows, MYPROC), first = MYPROC * block_length(rows);
     struct complex *turned = allocate(block * mine * sizeof *turned);
 
-    for (int i = 0; i < PROCS; i++) {
+    for (int i = 1; i <= PROCS; i++) {
         int q = (int)(((long)MYPROC + i) % PROCS);
         long begin = q * block, n = block_share(columns, q);
 
