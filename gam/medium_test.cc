@@ -259,6 +259,7 @@ TEST_CASE("mediums of any length come as few messages of equal length, in order"
         }
         r.until("all", [&] { return r.count[CHECK_IT] == lengths.size(); });
         r.expect("stores", r.stats().stores, 0u);
+        r.expect("bytes of stores and gets", r.stats().bulk_bytes, 0u);
         r.expect("mediums", r.stats().mediums, r.stats().handled);
     });
 }

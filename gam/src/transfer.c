@@ -27,7 +27,8 @@ static void stream_advance(struct gam *g, struct gam_stream *stream, size_t n)
 {
     stream->place.offset += n;
     stream->finished = stream_left(stream) == 0;
-    g->stats.bulk_bytes += n;
+    if (gam_user_kind(stream->user) != GAM_MEDIUM_REQUEST)
+        g->stats.bulk_bytes += n;
 }
 
 /* Send the next piece.  -EAGAIN: not now. */
