@@ -406,7 +406,7 @@ int gam_store_rows_async(struct gam *g, uint32_t dest, const void *lva, void *rv
 int gam_request_mediums(struct gam *g, uint32_t dest, uint32_t handler, const void *data,
                         size_t length, uint32_t words, const uint64_t word[])
 {
-    const size_t messages = (length + GAM_MEDIUM_MAX - 1) / GAM_MEDIUM_MAX;
+    const size_t messages = length / GAM_MEDIUM_MAX + (length % GAM_MEDIUM_MAX > 0);
     struct gam_transfer mediums = {
         .stream = {.from = data,
                    .place = {.total = length},

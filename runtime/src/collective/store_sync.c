@@ -30,6 +30,7 @@ static void note_stored(void)
 
 enum {
     PATIENCE_US = 100, /* since the last store has come: whoever sends more is late then */
+    REST_US = 20000,   /* until a rank leaves what the network does not take */
     DOUBTS = 16,       /* calls that expect nothing, after one that has waited for nothing */
 };
 
@@ -109,11 +110,22 @@ static bool is_of_two_without_windows(void)
     return splitc_team_all.size == 2 && splitc_runtime.near_ranks == 1;
 }
 
-/* What is left here goes when this rank polls, which it may not for as long as it computes. */
+/* What is left here goes when this rank polls, which it may not for as long as it computes.  The
+ * other one may be without a processor for some milliseconds.  If it has left already and computes,
+ * what is left is only the answer to a get of its own, and need not be waited for. */
 static void send_rest(struct splitc_wait *w, uint32_t to)
 {
-    while (!gam_push(splitc_runtime.gam, to))
+    double since = 0;
+
+    while (!gam_push(splitc_runtime.gam, to)) {
+        const double now = splitc_get_seconds();
+
+        if (since == 0)
+            since = now;
+        if ((now - since) * 1e6 > REST_US)
+            return;
         splitc_wait_step_unrung(w);
+    }
 }
 
 /* The stores of a faster rank's next phase may have come, too; what it told counts.  Stores that
