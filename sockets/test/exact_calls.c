@@ -313,6 +313,25 @@ static void test_reset(void)
     close(fd[0]);
 }
 
+/* However the end and the error reach who waits. */
+static void test_resets(void)
+{
+    int told = 0;
+    char byte;
+    int fd[2];
+
+    for (int i = 0; i < 200; i++) {
+        make_pair(fd);
+        if (write(fd[0], "unread", 6) != 6)
+            die("write");
+        await_arrival(fd[1]);
+        close(fd[1]);
+        told += read(fd[0], &byte, 1) < 0 && errno == ECONNRESET;
+        close(fd[0]);
+    }
+    printf("resets: %d\n", told);
+}
+
 static void test_dup2(void)
 {
     const int null = open("/dev/null", O_RDWR);
@@ -646,6 +665,7 @@ int main(int argc, char **argv)
     test_much(false);
     test_much(true);
     test_reset();
+    test_resets();
     test_dup2();
     for (int how = 0; how < 4; how++)
         test_early_copy(how);

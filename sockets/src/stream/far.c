@@ -221,12 +221,16 @@ ssize_t sockets_stream_end_by_tcp(struct sockets_stream *s, int fd, bool *moved)
     return told || here || *moved ? 0 : sockets_stream_withhold(s);
 }
 
+bool sockets_stream_tcp_is_silent(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN | POLLRDHUP};
+
+    return sockets_real.poll(&p, 1, 0) == 0;
+}
+
 bool sockets_stream_tcp_has_some(const struct sockets_stream *s, int fd, uint32_t turn)
 {
-    char byte;
-
-    return s->carrier && turn % PROBE == PROBE - 1 &&
-           (sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN);
+    return s->carrier && turn % PROBE == PROBE - 1 && !sockets_stream_tcp_is_silent(fd);
 }
 
 static bool has_untold_byte(struct sockets_stream *s, int fd)

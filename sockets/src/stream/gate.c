@@ -21,12 +21,10 @@ enum { GATE_NS = 200000 }; /* how long a sender may hold the gate */
 static bool wait_for_sender(struct sockets_stream *s, int fd)
 {
     const uint64_t until = sockets_now_ns() + GATE_NS;
-    char byte;
 
     while (atomic_load(&s->rx->gate) == SOCKETS_GATE_SENDER && sockets_now_ns() < until)
         sched_yield();
-    if (atomic_load(&s->rx->gate) == SOCKETS_GATE_SENDER &&
-        sockets_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN)
+    if (atomic_load(&s->rx->gate) == SOCKETS_GATE_SENDER && sockets_stream_tcp_is_silent(fd))
         return false;
     atomic_store(&s->rx->gate, SOCKETS_GATE_RECEIVER);
     return true;

@@ -208,6 +208,10 @@ static inline void sockets_stream_end_withholding(struct sockets_stream *s)
         atomic_store_explicit(&s->withheld_since, 0, memory_order_relaxed);
 }
 
+/* Whether TCP has neither bytes nor an end nor an error to tell.  An error stays for who reads: a
+ * recv, even one that peeks, would take it, and who reads then would find the end of the stream. */
+bool sockets_stream_tcp_is_silent(int fd);
+
 /* Who spins looks at TCP, too, now and then: it may be faster than what tells of its bytes. */
 bool sockets_stream_tcp_has_some(const struct sockets_stream *s, int fd, uint32_t turn);
 
