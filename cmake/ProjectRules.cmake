@@ -100,15 +100,16 @@ include(Catch)
 add_library(test_quoted INTERFACE)
 target_include_directories(test_quoted INTERFACE ${PROJECT_SOURCE_DIR}/tests)
 
-# project_test(name SOURCES ... [USES ...] [TIMEOUT s] [LABEL l] [SERIAL] [ONLY spec] [LONG s]
+# project_test(name SOURCES ... [USES ...] [TIMEOUT s] [LABEL l] [SERIAL] [LOCK name] [ONLY spec] [LONG s]
 # [GUEST] [WITHIN command...]): a Catch2 program whose cases, or those of that Catch2 test spec, CTest runs one by one.
-# SERIAL cases run alone: they count processes, kill some, or need both cores.  LONG is the time of
+# SERIAL cases run alone: they count processes, kill some, or need both cores.  Of those with one LOCK
+# one runs at a time, beside others.  LONG is the time of
 # cases tagged [long], which get that label.  A case that cannot run here says "not run: " and why, one
 # that does without a part says "left out: ".  A GUEST program is for tests/kernel to run in a
 # virtual machine; CTest knows nothing of it.  WITHIN: CTest runs it as the last argument of that
 # command, a target and its arguments.
 function(project_test name)
-  cmake_parse_arguments(ARG "SERIAL;GUEST" "TIMEOUT;LABEL;ONLY;LONG" "SOURCES;USES;WITHIN" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL;GUEST" "TIMEOUT;LABEL;LOCK;ONLY;LONG" "SOURCES;USES;WITHIN" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
@@ -142,6 +143,9 @@ function(project_test name)
   set(properties SKIP_REGULAR_EXPRESSION "not run: ")
   if(ARG_SERIAL)
     list(APPEND properties RUN_SERIAL TRUE)
+  endif()
+  if(ARG_LOCK)
+    list(APPEND properties RESOURCE_LOCK ${ARG_LOCK})
   endif()
   if(ARG_LONG)
     catch_discover_tests(${name} TEST_PREFIX "${name}: " TEST_SPEC "${ARG_ONLY}[long]"

@@ -118,6 +118,33 @@ std::string endless(const Bed &bed)
 
 } // namespace
 
+// Networks that come get the numbers of those that have gone.
+TEST_CASE("hosts that end take nothing with them that began meanwhile")
+{
+    if (const std::string obstacle = Hosts::obstacle(); !obstacle.empty()) {
+        WARN("not run: " + obstacle);
+        return;
+    }
+    const TemporaryFolder folder;
+    const std::string strangers = "cd " + quoted(folder.path) +
+                                  R"(; until [ -e go ]; do sleep 0.01; done
+        while [ ! -e stop ]; do unshare --net sleep 100 & all="$all $!"; done
+        sleep 0.1
+        for pid in $all; do
+            kill $pid; wait $pid
+            [ $? = 143 ] && echo alive || echo killed
+        done)";
+    Command command{{"sh", "-c", strangers}};
+    command.meanwhile = [&](pid_t) {
+        {
+            const Hosts hosts(3);
+            std::ofstream(folder / "go");
+        }
+        std::ofstream(folder / "stop");
+    };
+    CHECK_THAT(run(command).out, Contains("alive") && !Contains("killed"));
+}
+
 TEST_CASE("ranks run on their hosts, and know each other")
 {
     Bed bed(4);

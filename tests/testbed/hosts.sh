@@ -20,21 +20,24 @@ dir=${1:?which folder?}
 count=${2:?how many hosts?}
 
 own_network=$(readlink /proc/self/ns/net)
-networks=() # of the hosts and the switch
-pids=()     # of their first processes
+declare -A networks=() # of the hosts and the switch
+pids=()                # of their first processes
 
-# What shares a network with this process, if it is not ours, is to be killed at the end.
+# What shares a network with this child of ours, if it is not our own, is to be killed at the end.
+# The network is held open, as another one might get its number otherwise.
 remember() {
-    local network
-    network=$(readlink "/proc/$1/ns/net") || return 0
-    [[ $network == "$own_network" ]] || networks+=("${network//[\[\]]/?}")
+    local network held
+    grep -qs "^PPid:[[:space:]]*$$\$" "/proc/$1/status" || return 0
+    exec {held}<"/proc/$1/ns/net" || return 0
+    network=$(readlink "/proc/self/fd/$held")
+    [[ $network == "$own_network" ]] || networks[${network//[\[\]]/?}]=$held
 }
 
 # Kills all that is on the hosts, whoever started it.
 down() {
     local pid network
     for pid in "${pids[@]}"; do remember "$pid"; done
-    for network in "${networks[@]}"; do
+    for network in "${!networks[@]}"; do
         find /proc/[0-9]*/ns/net -maxdepth 0 -lname "$network" -printf '%h\n' 2>/dev/null |
             cut -d/ -f3 | xargs -r kill -KILL 2>/dev/null || true
     done
