@@ -3,6 +3,7 @@
 #include "node/topology.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "common/failure.h"
 
@@ -10,6 +11,8 @@ namespace unetrun {
 
 Topology::Topology()
 {
+    // hwloc's plugins, for what hangs on GPUs and buses, load 15 libraries, which takes 10 ms.
+    setenv("HWLOC_PLUGINS_PATH", "", 0);
     hwloc_topology_t topology;
     if (hwloc_topology_init(&topology) != 0)
         throw system_failure("hwloc");

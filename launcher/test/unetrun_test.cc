@@ -205,11 +205,23 @@ TEST_CASE("the environment is the user's, plus the job's secret and a hint for w
         if (line.starts_with("SPLITC_JOB_KEY="))
             keys.insert(line);
         CHECK_FALSE(line.starts_with("PMIX_MCA_"));
+        CHECK_FALSE(line.starts_with("HWLOC_"));
     }
     CHECK(some == 2);
     CHECK(hints == 2);
     REQUIRE(keys.size() == 1);
     CHECK_THAT(*keys.begin(), Matches("SPLITC_JOB_KEY=[0-9a-f]{32}"));
+}
+
+TEST_CASE("a daemon loads no plugins of hwloc, unless it is told where they are")
+{
+    const std::string list = "grep -o '/hwloc_.*' /proc/$PPID/maps | sort -u";
+    TestJob job({"-n", "1", "sh", "-c", list});
+    CHECK(job.wait() == 0);
+    CHECK(job.out() == "");
+    TestJob told({"-n", "1", "sh", "-c", "echo $HWLOC_PLUGINS_PATH"}, {"HWLOC_PLUGINS_PATH=/none"});
+    CHECK(told.wait() == 0);
+    CHECK(told.out() == "/none\n");
 }
 
 TEST_CASE("what -v says of the ranks' processors is what they have")

@@ -11,6 +11,7 @@
  * is a fence in every running thread of the processes that have registered for it.
  */
 #include "core/core.h"
+#include <unet/unet_rest.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,6 +54,11 @@ static int membarrier(int command)
 bool unet_fences_for_others(void)
 {
     return membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
+}
+
+void unet_rest_prepare(void)
+{
+    unet_fences_for_others();
 }
 
 /* The expedited command fails when the kernel is short of memory; the slow one never does. */

@@ -17,6 +17,7 @@
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <unet/unet.h>
+#include <unet/unet_rest.h>
 #include <unistd.h>
 
 #define END_NAP_MS 1 /* between two looks whether all have come: PMIx wakes nobody */
@@ -186,6 +187,7 @@ void splitc_job_open(void)
 
     if (getauxval(AT_SECURE))
         job_undo_secure_exec();
+    unet_rest_prepare(); /* PMIx starts threads */
     splitc_boot_join(&boot);
     job_set_identity(&boot);
     splitc_observers_open();

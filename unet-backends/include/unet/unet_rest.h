@@ -56,6 +56,11 @@ static inline void unet_rest_awake(const struct unet_rest_policy *policy, uint32
         sched_yield();
 }
 
+/* Where a process calls this before it has threads, its first endpoint of shared memory opens some
+ * 5 ms sooner: the kernel registers a process for membarrier(2), by which who goes to sleep makes
+ * its senders' fences, at once only while it has one thread. */
+void unet_rest_prepare(void);
+
 #ifdef __cplusplus
 }
 #endif
