@@ -150,10 +150,27 @@ std::string start_trouble(int error)
            ": raise it or start fewer ranks";
 }
 
+namespace {
+
+// The kernel says the same of a stack without memory as of too many threads.
+std::string thread_trouble()
+{
+    const bool limited =
+        soft_limit(RLIMIT_DATA) != RLIM_INFINITY || soft_limit(RLIMIT_AS) != RLIM_INFINITY;
+    return limited ? "no memory for its stack, or too many processes: " + memory_limits()
+                   : start_trouble(EAGAIN);
+}
+
+} // namespace
+
 std::string words_of(const std::exception &error)
 {
-    return dynamic_cast<const std::bad_alloc *>(&error) ? "no memory: " + memory_limits()
-                                                        : error.what();
+    if (dynamic_cast<const std::bad_alloc *>(&error))
+        return "no memory: " + memory_limits();
+    const auto *refused = dynamic_cast<const std::system_error *>(&error);
+    if (refused && refused->code() == std::errc::resource_unavailable_try_again)
+        return "cannot start a thread: " + thread_trouble();
+    return error.what();
 }
 
 } // namespace unetrun

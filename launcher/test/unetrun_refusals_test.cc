@@ -116,7 +116,8 @@ TEST_CASE("limits too low for unetrun itself are told in one line, with the reme
         Case{"-n 14", "the limit of open files (ulimit -n) is 14; for 1 daemon it has to be"},
         Case{"-n 30", "the limit of open files (ulimit -n) is 30; for 2 ranks it has"},
         Case{"-d 10000", "the limit of data (ulimit -d) is 10000 KiB; raise it"},
-        Case{"-v 60000", "the limit of memory (ulimit -v) is 60000 KiB; raise it"});
+        Case{"-v 20000", "the limit of memory (ulimit -v) is 20000 KiB; raise it"},
+        Case{"-v 30000", "the limit of memory (ulimit -v) is 30000 KiB; raise it"});
     INFO("ulimit " << low.limit);
     TestJob job(limited(low.limit));
     CHECK(job.wait() == 1);
