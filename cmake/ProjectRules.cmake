@@ -145,7 +145,7 @@ function(project_test name)
     list(APPEND properties RUN_SERIAL TRUE)
   endif()
   if(ARG_LOCK)
-    list(APPEND properties RESOURCE_LOCK ${ARG_LOCK})
+    list(APPEND properties RESOURCE_LOCK ${ARG_LOCK} COST 100) # begins early, to have others beside it
   endif()
   if(ARG_LONG)
     catch_discover_tests(${name} TEST_PREFIX "${name}: " TEST_SPEC "${ARG_ONLY}[long]"
