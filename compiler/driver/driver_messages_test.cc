@@ -254,6 +254,19 @@ int h(void) { return who; }
     }
 }
 
+TEST_CASE("assignments to global objects are assignments to the C compiler, too")
+{
+    for (const std::string &said : said_about("struct s { double *p; };\n"
+                                              "void f(struct s *global g, int *global i, int *q)\n"
+                                              "{\n    g->p = q;\n    *i = q;\n    *i :- q;\n}\n",
+                                              "")) {
+        INFO(said);
+        CHECK_THAT(said, Contains("assign") && !Contains("initializ"));
+        for (const char *place : {"a.sc:4:", "a.sc:5:", "a.sc:6:"})
+            CHECK_THAT(said, Contains(place));
+    }
+}
+
 TEST_CASE("what splitcc has warned of is not warned of by the C compiler")
 {
     for (const std::string &said : said_about(

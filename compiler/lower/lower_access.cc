@@ -77,7 +77,8 @@ Rope Lower::write(const Expr *to, const Expr *value, Access how, bool discarded)
     if (is_bit_field(to))
         return write_bits(to, value, discarded);
     std::string v = fresh("v");
-    Rope text = kBlock + declare(to->type->unqualified, v) + " = " + node(value) + "; ";
+    // Not initialized, for the C compiler's messages to speak of an assignment.
+    Rope text = kBlock + declare(to->type->unqualified, v) + "; " + v + " = " + node(value) + "; ";
     Target there = target(to, how, "sizeof " + v, to);
     return std::move(text) + there.access("splitc_" + access_name(how)) + "(" + there.arguments() +
            ", &" + v + ", sizeof " + v + "); " + (discarded ? "" : v + "; ") + "})";
@@ -91,7 +92,7 @@ Rope Lower::write_bits(const Expr *to, const Expr *value, bool discarded)
     std::string field = "." + std::string(tokens_.spelling(strip(to)->name_token));
     Rope parent = parent_of_bits(strip(to), record);
     parent = instrumented(std::move(parent), Access::Write, "sizeof(" + type(record) + ")", to);
-    return kBlock + declare(to->type->unqualified, v) + " = " + node(value) + "; " +
+    return kBlock + declare(to->type->unqualified, v) + "; " + v + " = " + node(value) + "; " +
            declare(record, bits) + ", " + mask + "; __builtin_memset(&" + bits + ", 0, sizeof " +
            bits + "); __builtin_memset(&" + mask + ", 0, sizeof " + mask + "); " + mask + field +
            " = " + mask + field + " - 1; " + bits + field + " = " + v + "; splitc_write_masked(" +
