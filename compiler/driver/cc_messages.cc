@@ -182,7 +182,9 @@ std::string in_users_terms(std::string_view said, Made &made)
 // Whether a note tells where to add an #include, which is a place between lines.
 bool is_about_include(const CcLine &said)
 {
-    return said.severity == Severity::Note && said.text.starts_with("include ‘<");
+    return said.severity == Severity::Note &&
+           (said.text.starts_with("include ‘<") ||
+            said.text.find("’ is declared in header ‘<") != said.text.npos);
 }
 
 // Returns what to do about a call of a function that split-c.h declares; empty for other messages.

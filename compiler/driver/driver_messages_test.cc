@@ -97,6 +97,9 @@ TEST_CASE("messages of the C compiler are about macros only where there is one")
                                "{\n    return strlen(\"a\");\n}\n";
     CHECK_THAT(said_about(source, "-std=gnu11").front(), // gcc names a place between lines
                Contains("\na.sc:8: note: include ") && !Contains("define") && !Contains("int A"));
+    const std::string declared = "#include <stddef.h>\n#define N 3\n\nchar *malloc();\n";
+    CHECK_THAT(said_about(declared, "-std=gnu89").front(), // the same
+               Contains("\na.sc:4: note: ‘malloc’ is declared ") && !Contains("define"));
 }
 
 TEST_CASE("what -pedantic tells is about the program's own text")
