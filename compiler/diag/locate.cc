@@ -324,10 +324,11 @@ std::pair<size_t, size_t> Locator::gap_around(size_t token) const
     size_t before = token, after = token;
     while (before > 0 && matches_[before - 1] == SIZE_MAX)
         before--;
-    while (after < matches_.size() && matches_[after] == SIZE_MAX)
+    const size_t first = before > 0 ? matches_[before - 1] + 1 : 0;
+    // An argument that is used again may match the same word in front of the macro.
+    while (after < matches_.size() && (matches_[after] == SIZE_MAX || matches_[after] < first))
         after++;
-    return {before > 0 ? matches_[before - 1] + 1 : 0,
-            after < matches_.size() ? matches_[after] : user_pieces_.size()};
+    return {first, after < matches_.size() ? matches_[after] : user_pieces_.size()};
 }
 
 // Returns the user piece that is the name of the macro which made `token`, or SIZE_MAX.
