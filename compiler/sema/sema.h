@@ -134,6 +134,7 @@ private:
 
     // operators that change an object (sema_assign.cc), and casts as their left sides and as the
     // right sides of gets (sema_cast.cc)
+    bool not_of_job(const Expr *e, uint32_t token);
     bool writable(const Expr *e, uint32_t token);
     bool not_const(const Expr *e, uint32_t token);
     enum class Place { None, Local, Global };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Operators that change an object: =, :=, :-, ++, -- and the compound assignments.
+#include <cctype>
+
 #include "sema/index.h"
 #include "sema/sema.h"
 
@@ -25,6 +27,24 @@ bool Sema::not_const(const Expr *e, uint32_t token)
     return true;
 }
 
+// Reports PROCS and its like, which are members of an object of the library, by their names.
+bool Sema::not_of_job(const Expr *e, uint32_t token)
+{
+    const Expr *member = strip(e);
+    if (member->kind != ExprKind::Dot || !member->member || !member->member->name)
+        return true;
+    const Expr *job = strip(member->a);
+    if (job->kind != ExprKind::Ident || !job->symbol || job->symbol->name->text != "splitc_job")
+        return true;
+    std::string name(member->member->name->text);
+    for (char &c : name)
+        c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    const bool assigned = tokens_[token].kind == Tok::Assign;
+    diag_.error(range(token),
+                "'" + name + "' cannot be assigned to" + (assigned ? "; '==' compares" : ""));
+    return false;
+}
+
 bool Sema::writable(const Expr *e, uint32_t token)
 {
     if (!e->lvalue && !e->type->is_unknown()) {
@@ -35,7 +55,7 @@ bool Sema::writable(const Expr *e, uint32_t token)
         diag_.error(range(token), "a whole spread array cannot be assigned to");
         return false;
     }
-    if (e->global && !not_const(e, token))
+    if ((e->global && !not_const(e, token)) || !not_of_job(e, token))
         return false;
     if (e->global && e->type->kind == TypeKind::Void) {
         diag_.error(range(token), "a 'void *global' has to be cast to the type of the object "
