@@ -14,8 +14,11 @@ bool Report::in_line(Range where, Located &at) const
 
 const Report &Report::note(Range where, std::string_view text) const
 {
-    if (message_)
-        message_->notes.push_back(diag_.message(Severity::Note, where, text));
+    if (!message_)
+        return *this;
+    message_->notes.push_back(diag_.message(Severity::Note, where, text));
+    if (message_ == diag_.last_ && diag_.source_.included_twice(diag_.last_begin_, where.begin))
+        message_->notes.back().text += kIncludedTwice;
     return *this;
 }
 
@@ -85,6 +88,7 @@ Report Diagnostics::report(Severity severity, Range where, std::string_view opti
             return Report(*this, nullptr);
     }
     last_ = &messages_.emplace_back(std::move(m));
+    last_begin_ = where.begin;
     return Report(*this, last_);
 }
 

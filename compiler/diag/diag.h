@@ -20,6 +20,10 @@ namespace splitcc {
 
 class Diagnostics;
 
+// Is added to a note about the same place as its message.
+inline constexpr std::string_view kIncludedTwice =
+    ": this file is included twice, which #ifndef and #define around its contents prevent";
+
 // A message that has just been reported, and can be extended.  If the message is not shown, the
 // calls have no effect.
 class Report {
@@ -72,6 +76,7 @@ private:
     unsigned limit_ = 20;
     std::deque<Message> messages_;
     Message *last_ = nullptr;
+    uint32_t last_begin_ = 0; // where it is
 };
 
 } // namespace splitcc

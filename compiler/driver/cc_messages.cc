@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 
+#include "diag/diag.h"
 #include "diag/locate.h"
 
 namespace splitcc {
@@ -236,6 +237,7 @@ public:
 private:
     void line(std::string_view line);
     void message(const CcLine &said);
+    bool same_place(const std::optional<Range> &a, const std::optional<Range> &b) const;
     Place source_of(const CcLine &said) const;
     bool said_already(const CcLine &said, const Place &place);
 
@@ -243,7 +245,8 @@ private:
     Source output_;
     Locator locator_;
     CcMessages result_;
-    bool shown_ = true; // whether the last message was shown; its notes are treated alike
+    std::optional<Range> last_; // where the last message is that is no note
+    bool shown_ = true;         // whether the last message was shown; its notes are treated alike
 };
 
 // Whether a token begins at the column, as far as the text tells.
@@ -267,6 +270,12 @@ bool quotes_word(const CcLine &said, std::string_view text)
            said.text.find("'" + word + "'") != said.text.npos;
 }
 
+// Whether both are the same place of the source, or of a file that is included twice.
+bool Reader::same_place(const std::optional<Range> &a, const std::optional<Range> &b) const
+{
+    return a == b || (a && b && t_.source->included_twice(a->begin, b->begin));
+}
+
 // The column is one of the translation, where one line of the source can be several: the
 // preprocessor breaks a line at a macro of a system header, of which there are hardly any messages.
 // A message is about the word that it quotes on one of them, else about the beginning of a token,
@@ -284,8 +293,9 @@ Place Reader::source_of(const CcLine &said) const
                 continue;
             const std::optional<Range> range =
                 t_.origins.source_of(start + said.column - 1, t_.source->text());
-            place.sure = !place.any || (place.sure && range == place.range);
-            if (!place.any)
+            place.sure = !place.any || (place.sure && same_place(range, place.range));
+            // What a file that is included twice has is wrong the second time.
+            if (!place.any || (place.sure && said.severity != Severity::Note))
                 place.range = range;
             place.any = true;
         }
@@ -342,6 +352,8 @@ void Reader::message(const CcLine &said)
         shown_ = !drop;
     if (drop)
         return;
+    if (!note)
+        last_ = where;
     if (is_about_include(said) && !result_.messages.empty()) {
         m.position = result_.messages.back().position;
     } else if (where && place.sure) {
@@ -353,6 +365,8 @@ void Reader::message(const CcLine &said)
             m.included_from.push_back({std::string(from.file), from.line});
         if (!at.macro.empty())
             m.text += " (in the expansion of '" + at.macro + "')";
+        if (note && last_ && t_.source->included_twice(last_->begin, where->begin))
+            m.text += kIncludedTwice;
     }
     auto &list =
         note && !result_.messages.empty() ? result_.messages.back().notes : result_.messages;

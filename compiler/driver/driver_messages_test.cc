@@ -102,6 +102,16 @@ TEST_CASE("messages of the C compiler are about macros only where there is one")
                Contains("\na.sc:4: note: ‘malloc’ is declared ") && !Contains("define"));
 }
 
+TEST_CASE("what a header that is included twice defines again is told with the cause")
+{
+    Folder folder;
+    folder.file("a.h", "typedef struct { int x; } mask;\n");
+    folder.file("a.sc", "#include \"a.h\"\n#include \"a.h\"\n");
+    CHECK_THAT(folder.splitcc("-cc gcc -c a.sc").err,
+               Catch::StartsWith("In file included from a.sc:2:\na.h:1:27: error: ") &&
+                   Contains("\na.h:1:27: note: ") && Contains(": this file is included twice"));
+}
+
 TEST_CASE("what -pedantic tells is about the program's own text")
 {
     Folder folder;

@@ -143,6 +143,13 @@ Position Source::position(uint32_t offset) const
             r.system};
 }
 
+bool Source::included_twice(uint32_t a, uint32_t b) const
+{
+    const Position at = position(a), other = position(b);
+    return physical_line(a) != physical_line(b) && at.line == other.line &&
+           at.column == other.column && at.file == other.file && !included_from(b).empty();
+}
+
 bool Source::same_region(uint32_t line_a, uint32_t line_b) const
 {
     return &region(line_a) == &region(line_b);

@@ -43,6 +43,9 @@ public:
     // Returns where the file that holds `offset` was included, the innermost #include first.
     std::vector<Inclusion> included_from(uint32_t offset) const;
 
+    // Whether both are the same place of one file, which is included twice.
+    bool included_twice(uint32_t a, uint32_t b) const;
+
     // Returns the number, from 0, of the line of the preprocessed text that holds `offset`.
     uint32_t physical_line(uint32_t offset) const;
     std::string_view physical_text(uint32_t physical_line) const;

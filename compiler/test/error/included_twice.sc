@@ -1,0 +1,2 @@
+#include "included_twice.h"
+#include "included_twice.h"
