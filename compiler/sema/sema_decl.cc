@@ -112,6 +112,13 @@ void Sema::check_splitc_main(const InitDeclarator &d)
                 (i == 0 ? params[i]->unqualified->kind == TypeKind::Int : is_vector(params[i]));
         possible = i == 0 ? params[i]->is_integer() : is_word(params[i]);
     }
+    const Token before = tokens_[std::max(d.declarator.name_token, 1u) - 1];
+    if (result->kind == TypeKind::Record &&
+        before.kind == Tok::RBrace) { // of the struct in front of it
+        diag_.error(before.range(), "expected ';' after the definition before 'splitc_main'")
+            .insert_after(before.range(), ";");
+        return;
+    }
     const std::string text =
         "'splitc_main' is called as 'int splitc_main(int argc, char *argv[])'; it is '" +
         describe(type) + "'";
