@@ -94,7 +94,7 @@ TEST_CASE("The line that an error of the library is about is told")
                 const std::string said = program.fails(how, windows);
                 INFO(optimise << ' ' << windows << ' ' << how << '\n' << said);
                 CHECK_THAT(said, Contains(std::string("exited with code 1 at ")) &&
-                                     Contains(std::string("/prog.sc:") + line + " without"));
+                                     Contains(std::string("/prog.sc:") + line + ";"));
             }
     }
 }
@@ -257,8 +257,7 @@ TEST_CASE("A rank that a signal kills, or that is ended, leaves its stack")
         CHECK_THAT(said, Contains(" call_back at ") && Contains("/part.c:4\n"));
         CHECK_THAT(said, Contains(" splitc_main at ") && Contains("/prog.sc:29\n"));
         if (ends)
-            CHECK_THAT(said,
-                       Contains("/prog.sc:" + std::string(line) + (code == 1 ? " without" : ";")));
+            CHECK_THAT(said, Contains("/prog.sc:" + std::string(line) + ";"));
         if (!ends)
             CHECK_THAT(said, Matches("[^]*rank 0 \\(pid [0-9]+\\) #[0-9]+ splitc_main at "
                                      "[^\n]*/prog\\.sc:30\n[^]*"));
@@ -294,7 +293,7 @@ TEST_CASE("Without -g no line is told")
 {
     const Program program({"-O2"});
     CHECK_THAT(program.fails("null", "SPLITC_WINDOWS=1"),
-               Contains("exited with code 1 without calling PMIx_Finalize"));
+               Contains("exited with code 1") && !Contains("PMIx"));
     CHECK_THAT(program.fails("deadlock", "SPLITC_WINDOWS=1"),
                Contains(" waits in store_sync, since "));
 }

@@ -21,8 +21,9 @@ std::string describe(const Exited &exited)
                (WCOREDUMP(exited.status) ? ", core dumped)" : ")") + place +
                (exited.starved.empty() ? "" : "; " + exited.starved);
     }
+    const bool unfinished = exited.status == 0 && exited.joined && !exited.left;
     return " exited with code " + std::to_string(WEXITSTATUS(exited.status)) + place +
-           (exited.joined && !exited.left ? " without calling PMIx_Finalize" : "");
+           (unfinished ? " without calling PMIx_Finalize" : "");
 }
 
 } // namespace

@@ -91,6 +91,15 @@ TEST_CASE("outcome: a rank that joined has to leave")
     CHECK_THAT(words(failure), Contains("exited with code 0 without calling PMIx_Finalize"));
 }
 
+TEST_CASE("outcome: a rank that fails need not have left")
+{
+    Job3 job;
+    const auto failure = job.outcome.on_exited(exited(0, exited_with_3, true, false));
+    REQUIRE(failure);
+    CHECK(failure->code == 3);
+    CHECK_THAT(words(failure), Contains("exited with code 3; ending the job"));
+}
+
 TEST_CASE("outcome: a rank that never joined fails the job as soon as another one has")
 {
     const bool joined_first = GENERATE(true, false);
