@@ -14,6 +14,9 @@ import sys
 import both
 
 
+NOTHING_TESTED = "hardly any connection was upgraded: this test has tested nothing"
+
+
 def differs(build, program, turns, least=20, words=()):
     """What a program, with some arguments, says otherwise than over plain TCP, or None.  Fewer connections upgraded
     than `least`, if any, say that nothing was tested."""
@@ -31,7 +34,7 @@ def differs(build, program, turns, least=20, words=()):
         if least is None:
             continue
         if both.upgraded(ours.stderr) < least or " by the rings 0 bytes" in ours.stderr:
-            return f"hardly any connection was upgraded: this test has tested nothing\n{ours.stderr}"
+            return f"{NOTHING_TESTED}\n{ours.stderr}"
     return None
 
 
