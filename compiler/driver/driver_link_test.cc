@@ -171,6 +171,22 @@ TEST_CASE("functions of the library that need their header are refused without i
     CHECK_THAT(outcome.err, !Contains("undefined reference to `barrier'"));
 }
 
+TEST_CASE("what the linker misses is told without temporary files, and what it may have been")
+{
+    Folder folder;
+    folder.file("main.sc", "#include <split-c/split-c.h>\n"
+                           "splitc_main() { barier(); nobodys(); return 0; }\n");
+    Outcome outcome = folder.splitcc("-std=gnu89 main.sc -o prog");
+    CHECK(outcome.code == 1);
+    for (const std::string text :
+         {"undefined reference to `barier'", "undefined reference to `nobodys'",
+          "splitcc: note: nothing defines 'barier', which the linker misses; did you mean "
+          "'barrier'?\n"})
+        CHECK_THAT(outcome.err, Contains(text));
+    for (const std::string text : {"/splitcc-", "0-main", "nothing defines 'nobodys'"})
+        CHECK_THAT(outcome.err, !Contains(text));
+}
+
 TEST_CASE("a program from the -print options and cc alone")
 {
     Folder folder;

@@ -31,6 +31,14 @@ bool defines_splitc_main(Toolchain &tools, const std::vector<std::string> &objec
     return listed.starts_with("splitc_main T") || has(listed, "\nsplitc_main T");
 }
 
+// Returns the line with objects named as the user would have named them, not as temporary files.
+std::string without_temporaries(std::string line, const std::string &temporary)
+{
+    for (size_t at; (at = line.find(temporary + "/")) != line.npos;)
+        line.erase(at, line.find('-', at + temporary.size()) - at + 1);
+    return line;
+}
+
 // Prints the linker's messages, in the user's terms if they are about the runtime.
 void print_link_errors(const Options &options, Toolchain &tools,
                        const std::vector<std::string> &objects, const std::string &said)
@@ -63,7 +71,8 @@ void print_link_errors(const Options &options, Toolchain &tools,
     for (std::string line; std::getline(lines, line);) {
         bool about_entry = has(line, "splitc_entry") || has(line, "in function `main'");
         if (!no_main || !about_entry)
-            std::fprintf(stderr, "%s\n", line.c_str());
+            std::fprintf(stderr, "%s\n",
+                         without_temporaries(line, tools.temporary().path()).c_str());
     }
 }
 
@@ -198,12 +207,14 @@ int link(const Options &options, Toolchain &tools, std::vector<std::string> obje
     std::string result = options.output.empty() ? "a.out" : options.output;
     std::string errors = tools.temporary().file("link", ".err");
     setenv("LC_ALL", "C", 1); // what the linker says is read in English
+    std::string advice;
     int code = tools.run(command, result, errors);
     if (code == 1 && !options.shared && !options.is_static) {
         const bool quiet = std::ranges::find(options.compile, "-w") != options.compile.end();
         const UndeclaredCalls calls =
             undeclared_calls(tools, read_file(errors).value_or(""), quiet);
         std::fputs(calls.messages.c_str(), stderr);
+        advice = calls.advice;
         append(objects, calls.aliases);
         if (!calls.aliases.empty())
             code = tools.run(link_command(options, tools, objects, libraries), result, errors);
@@ -219,6 +230,7 @@ int link(const Options &options, Toolchain &tools, std::vector<std::string> obje
                              result, errors);
     }
     print_link_errors(options, tools, objects, read_file(errors).value_or(""));
+    std::fputs(advice.c_str(), stderr);
     return code;
 }
 

@@ -5,6 +5,9 @@
 #include <map>
 #include <regex>
 #include <sstream>
+#include <vector>
+
+#include "source/similar.h"
 
 namespace splitcc {
 namespace {
@@ -108,6 +111,18 @@ bool gives_int(const LibraryFunction &function)
     return function.result == "void" || function.result == "int" || function.result == "unsigned";
 }
 
+// Returns what there is to say of a name that nothing defines, if it looks like one of the library.
+std::string advice(const std::string &name, const LibraryFunctions &functions)
+{
+    std::vector<std::string> known;
+    for (const auto &[function, unused] : functions)
+        known.push_back(function);
+    const std::string near = most_similar(name, known, edits_too_many(name));
+    return near.empty() ? ""
+                        : "splitcc: note: nothing defines '" + name +
+                              "', which the linker misses; did you mean '" + near + "'?\n";
+}
+
 // A module may declare the function itself, as `double get_seconds();`.
 std::string message(const std::string &name, const std::string &place,
                     const LibraryFunction &function)
@@ -133,8 +148,10 @@ UndeclaredCalls undeclared_calls(Toolchain &tools, const std::string &said, bool
         names.empty() ? LibraryFunctions() : library_functions(tools);
     for (const auto &[name, place] : names) {
         const auto found = functions.find(name);
-        if (found == functions.end())
+        if (found == functions.end()) {
+            calls.advice += advice(name, functions);
             continue;
+        }
         const LibraryFunction &function = found->second;
         if (!function.takes_what_it_gets || !quiet)
             calls.messages += message(name, place, function);

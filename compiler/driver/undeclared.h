@@ -13,6 +13,7 @@ namespace splitcc {
 struct UndeclaredCalls {
     Command aliases;      // options for the linker, by which it finds the functions
     std::string messages; // what there is to say of all of them
+    std::string advice;   // what other names are probably misspellings of
 };
 
 // Returns what the linker's messages (in English) say of functions of the library.  Those that
