@@ -114,6 +114,8 @@ bool gives_int(const LibraryFunction &function)
 // Returns what there is to say of a name that nothing defines, if it looks like one of the library.
 std::string advice(const std::string &name, const LibraryFunctions &functions)
 {
+    if (name.starts_with("splitc_")) // as splitcc makes them
+        return "";
     std::vector<std::string> known;
     for (const auto &[function, unused] : functions)
         known.push_back(function);
