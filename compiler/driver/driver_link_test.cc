@@ -185,6 +185,9 @@ TEST_CASE("what the linker misses is told without temporary files, and what it m
         CHECK_THAT(outcome.err, Contains(text));
     for (const std::string text : {"/splitcc-", "0-main", "nothing defines 'nobodys'"})
         CHECK_THAT(outcome.err, !Contains(text));
+    folder.file("long.sc", "#include <split-c/split-c.h>\nsplitc_main() { " +
+                               std::string(300000, 'q') + "(); return 0; }\n");
+    CHECK(folder.splitcc("-std=gnu89 long.sc -o prog").code == 1);
 }
 
 TEST_CASE("a program from the -print options and cc alone")
@@ -362,34 +365,6 @@ TEST_CASE("malloc is the runtime's, whatever the libraries of a program define")
     check_fine(ran);
     CHECK(ran.out == "mine\n");
     CHECK_THAT(ran.err, !Contains("no windows"));
-}
-
-TEST_CASE("a program that brings its own malloc keeps it, blocks of any size")
-{
-    Folder folder;
-    folder.file("main.sc", "#include <split-c/split-c.h>\n#include <stdlib.h>\n"
-                           "extern int taken(void *);\n"
-                           "int splitc_main(void)\n{\n"
-                           "    char *small = malloc(8), *large = malloc(1 << 20);\n"
-                           "    char *zeros = calloc(1 << 10, 1 << 10);\n"
-                           "    large = realloc(large, 1 << 21);\n"
-                           "    free(small);\n"
-                           "    return !taken(small) || !taken(large) || !taken(zeros);\n}\n");
-    folder.file("own.c",
-                "#include <stddef.h>\n#include <string.h>\n"
-                "static char pool[1 << 25];\nstatic size_t used;\n"
-                "int taken(void *p) { return (char *)p >= pool && (char *)p < pool + used; }\n"
-                "void *malloc(size_t n)\n{\n"
-                "    char *p = pool + __atomic_fetch_add(&used, (n + 31) / 16 * 16, 5) + 16;\n"
-                "    return used <= sizeof pool ? p : NULL;\n}\n"
-                "void free(void *p) { (void)p; }\n"
-                "void *calloc(size_t c, size_t n) { return malloc(c * n); }\n"
-                "void *realloc(void *p, size_t n)\n"
-                "{ void *q = malloc(n); return q && p ? memcpy(q, p, n) : q; }\n");
-    check_fine(folder.splitcc("-fno-builtin main.sc own.c -o prog"));
-    for (const std::string ranks : {"1", "2"})
-        check_fine(
-            folder.shell("timeout 60 '" SPLITCC_BIN_FOLDER "/unetrun' -n " + ranks + " ./prog"));
 }
 
 TEST_CASE("coverage of Split-C lines")

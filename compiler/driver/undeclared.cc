@@ -82,26 +82,40 @@ LibraryFunctions library_functions(Toolchain &tools)
     return functions;
 }
 
+// Returns the name that the linker misses, as GNU ld, gold and lld say it, and has `line` end where
+// that begins; empty if the line is about something else.  (std::regex has no stack for long
+// names.)
+std::string take_undefined_name(std::string &line)
+{
+    const size_t says = line.rfind(": undefined ");
+    for (const std::string kind :
+         {": undefined reference to `", ": undefined reference to '", ": undefined symbol: "})
+        if (says != line.npos && line.compare(says, kind.size(), kind) == 0) {
+            const size_t begin = says + kind.size();
+            const std::string name = line.substr(begin, line.find('\'', begin) - begin);
+            line.resize(says);
+            return name;
+        }
+    return "";
+}
+
 // Returns where names are used that the linker does not find, by the names.
 std::map<std::string, std::string> undefined_names(const std::string &said,
                                                    const std::string &temporary)
 {
-    static const std::regex undefined( // as GNU ld, gold and lld say it
-        "(.*): undefined (reference to [`']|symbol: )([^']*).*");
     std::map<std::string, std::string> names;
     std::istringstream lines(said);
-    std::smatch found;
-    for (std::string line; std::getline(lines, line);) {
-        if (!std::regex_match(line, found, undefined))
+    for (std::string place; std::getline(lines, place);) {
+        const std::string name = take_undefined_name(place);
+        if (name.empty())
             continue;
         // "ld: FILE:(.text+0x7)" or "ld: FILE:LINE"
-        std::string place = found[1];
         if (const size_t begin = place.rfind(": "); begin != place.npos)
             place.erase(0, begin + 2);
         place.resize(std::min(place.size(), place.find(":(")));
         if (place.find('<') != place.npos || place.starts_with(temporary) || place == "error")
             place.clear();
-        names.emplace(found[3], place);
+        names.emplace(name, place);
     }
     return names;
 }
@@ -112,13 +126,10 @@ bool gives_int(const LibraryFunction &function)
 }
 
 // Returns what there is to say of a name that nothing defines, if it looks like one of the library.
-std::string advice(const std::string &name, const LibraryFunctions &functions)
+std::string advice(const std::string &name, const std::vector<std::string> &known)
 {
     if (name.starts_with("splitc_")) // as splitcc makes them
         return "";
-    std::vector<std::string> known;
-    for (const auto &[function, unused] : functions)
-        known.push_back(function);
     const std::string near = most_similar(name, known, edits_too_many(name));
     return near.empty() ? ""
                         : "splitcc: note: nothing defines '" + name +
@@ -148,10 +159,13 @@ UndeclaredCalls undeclared_calls(Toolchain &tools, const std::string &said, bool
     const auto names = undefined_names(said, tools.temporary().path());
     const LibraryFunctions functions =
         names.empty() ? LibraryFunctions() : library_functions(tools);
+    std::vector<std::string> known;
+    for (const auto &[name, unused] : functions)
+        known.push_back(name);
     for (const auto &[name, place] : names) {
         const auto found = functions.find(name);
         if (found == functions.end()) {
-            calls.advice += advice(name, functions);
+            calls.advice += advice(name, known);
             continue;
         }
         const LibraryFunction &function = found->second;

@@ -54,12 +54,15 @@ bool are_similar(std::string_view text, std::string_view word)
 std::string most_similar(std::string_view text, const std::vector<std::string> &words, size_t most)
 {
     std::string found;
-    size_t best = most + 1;
-    for (const std::string &word : words)
-        if (size_t d = edits(text, word); are_similar(text, word) && d < best) {
+    size_t best = std::min(most + 1, edits_too_many(text));
+    for (const std::string &word : words) {
+        if (text.size() >= 2 * word.size()) // also spares long names
+            continue;
+        if (size_t d = edits(text, word); d < best) {
             best = d;
             found = word;
         }
+    }
     return found;
 }
 
