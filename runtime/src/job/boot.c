@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <pmix.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -298,6 +299,41 @@ void splitc_boot_publish(uint64_t key[2])
         publish_in_job(key);
     else
         make_key(key);
+}
+
+/* ---- standing still -------------------------------------------------------------------- */
+
+struct errand {
+    void (*work)(void *arg);
+    void *arg;
+    int done;
+};
+
+/* Called by PMIx's own thread, which does nothing else until it returns. */
+static void boot_run_errand(pmix_status_t status, pmix_value_t *value, void *arg)
+{
+    struct errand *errand = arg;
+
+    (void)status;
+    (void)value;
+    errand->work(errand->arg);
+    __atomic_store_n(&errand->done, 1, __ATOMIC_RELEASE);
+}
+
+/* PMIx looks for what is asked in this process and calls back, whether or not it finds it. */
+void splitc_boot_hold(void (*work)(void *arg), void *arg)
+{
+    struct errand errand = {.work = work, .arg = arg};
+    pmix_proc_t job;
+
+    if (!launched) {
+        work(arg);
+        return;
+    }
+    PMIX_LOAD_PROCID(&job, self.nspace, PMIX_RANK_WILDCARD);
+    boot_check(PMIx_Get_nb(&job, PMIX_JOB_SIZE, NULL, 0, boot_run_errand, &errand), "PMIx_Get_nb");
+    while (!__atomic_load_n(&errand.done, __ATOMIC_ACQUIRE))
+        sched_yield();
 }
 
 /* ---- the end ----------------------------------------------------------------------- */

@@ -105,6 +105,25 @@ static enum vote share_vote(const struct splitc_boot *boot)
     return boot->local_ranks > 1 ? SHARES : ALONE;
 }
 
+static void share_move_statics(void *error)
+{
+    *(int *)error = splitc_window_move_statics();
+}
+
+/* PMIx has a thread, which writes static objects: malloc's, and those that a program's own malloc
+ * hands out.  What it wrote between their copying and their mapping would be lost. */
+static void share_move_in(void)
+{
+    int error;
+
+    splitc_boot_hold(share_move_statics, &error);
+    if (error)
+        splitc_die("cannot move the static objects into shared memory: %s; SPLITC_WINDOWS=0 "
+                   "does without",
+                   strerror(-error));
+    splitc_window_move_in();
+}
+
 /* The second reduction tells that all ranks have moved in. */
 void splitc_share_open(const struct splitc_boot *boot)
 {
@@ -114,7 +133,7 @@ void splitc_share_open(const struct splitc_boot *boot)
         share_give_up(boot);
         return;
     }
-    splitc_window_move_in();
+    share_move_in();
     crowded = splitc_reduce_to_all(&splitc_team_all, SPLITC_MAX, splitc_shares_cores());
     share_open_all(boot);
     gam_set_memory(splitc_runtime.gam, &windows);

@@ -101,7 +101,11 @@ int splitc_window_attach(uint32_t rank, const struct splitc_offer *offer);
 void splitc_window_detach(uint32_t rank);
 void splitc_window_withdraw(void);
 
-/* Move static objects and malloc into the object.  Errors end the job. */
+/* Move the static objects into the object, while no other thread writes them.
+ * Errors: -errno; nothing has changed then. */
+int splitc_window_move_statics(void);
+
+/* The same for malloc; from then on the memory is shared. */
 void splitc_window_move_in(void);
 
 /* Let global pointers use the memory that is attached, once its rank has moved in. */

@@ -237,16 +237,17 @@ void splitc_window_withdraw(void)
     offered = false;
 }
 
+int splitc_window_move_statics(void)
+{
+    return splitc_object_move_statics(&memory);
+}
+
 void splitc_window_move_in(void)
 {
-    int error = splitc_object_move_statics(&memory);
+    const struct splitc_range *heap = &memory.part[SPLITC_HEAP];
+    const int error = splitc_heap_move(heap->start, heap->size);
 
-    if (error)
-        splitc_die("cannot move the static objects into shared memory: %s; SPLITC_WINDOWS=0 "
-                   "does without",
-                   strerror(-error));
     shared = true;
-    error = splitc_heap_move(memory.part[SPLITC_HEAP].start, memory.part[SPLITC_HEAP].size);
     if (error)
         splitc_window_warn("the program brings a malloc of its own, so for its heap", error);
     splitc_fork_prepare(&memory);

@@ -5,9 +5,11 @@
  * Opening takes three steps, because a rank must not be accessed before it has moved into its
  * memory object:
  *
- *   offer    each rank makes its object, maps all of it but the static objects, and tells where it
- * is attach   each rank maps the objects of the others move in  if all ranks could do that; then
- * global pointers use the windows
+ *   offer    each rank makes its object, maps all of it but the static objects, and tells of it
+ *
+ *   attach   each rank maps the objects of the others
+ *
+ *   move in  if all ranks could do that; then global pointers use the windows
  *
  * job/share.c has the agreement.  Where not all ranks of the job can share, or are to share, they
  * reach each other by messages alone.
