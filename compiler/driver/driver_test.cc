@@ -165,6 +165,24 @@ TEST_CASE("what makes no sense is refused in one line")
     CHECK(folder.others({"a.sc", "b.sc"}).empty());
 }
 
+TEST_CASE("which compiler it is shows by its file's name, and else by what it says")
+{
+    Folder folder;
+    folder.file("a.sc", kAlone);
+    for (const std::string cc : {"gcc", "clang"})
+        for (const std::string make :
+             {"ln -s $(command -v " + cc + ") it", "ln -s $(command -v " + cc + ") other-gcc-99",
+              "printf '#!/bin/sh\\nexec " + cc + " \"$@\"\\n' >it && chmod +x it"}) {
+            INFO(make);
+            const std::string name = make.ends_with("99") ? "other-gcc-99" : "it";
+            folder.shell("rm -f it other-gcc-99; " + make);
+            const Outcome shown = folder.splitcc("-show -std=gnu89 -c a.sc -cc ./" + name);
+            check_fine(shown);
+            CHECK((shown.out.find("-Wno-error=return-type") != std::string::npos) ==
+                  (cc == "clang"));
+        }
+}
+
 TEST_CASE("the C compiler is chosen by -cc or SPLITCC_CC")
 {
     Folder folder;

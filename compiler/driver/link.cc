@@ -83,39 +83,54 @@ struct Findings {
     bool part_of_allocator = false;
 };
 
+// One line of objdump -T: "ADDRESS FLAGS SECTION<tab>SIZE VERSION NAME", of which FLAGS are seven
+// letters or blanks.
+struct Symbol {
+    std::string name;
+    bool defined = false;
+    bool function = false;
+};
+
+Symbol read_symbol(const std::string &line)
+{
+    const size_t flags = line.find(' ') + 1, tab = line.find('\t');
+    if (flags == 0 || tab == line.npos || tab < flags + 8)
+        return {};
+    return {.name = line.substr(line.rfind(' ') + 1),
+            .defined = line.compare(flags + 8, tab - flags - 8, "*UND*") != 0,
+            .function = line[flags + 6] == 'F'};
+}
+
 // If a program defines a whole malloc, shared libraries use it, too.  If it shows them a part of
 // one, they would allocate memory with one malloc and free it with another.
-bool is_part_of_allocator(const std::map<std::string, std::string> &shown)
+bool is_part_of_allocator(const std::map<std::string, bool> &is_function)
 {
     size_t functions = 0, variables = 0;
     for (const char *name : {"malloc", "calloc", "realloc", "free"})
-        if (auto found = shown.find(name); found != shown.end()) {
-            bool function = found->second == "T" || found->second == "W";
-            (function ? functions : variables)++;
-        }
+        if (auto found = is_function.find(name); found != is_function.end())
+            (found->second ? functions : variables)++;
     return variables || (functions && functions < 4);
 }
 
+// objdump shows what nm does, and does not load the linker's plugins, which takes nm 20 ms.
 Findings inspect(Toolchain &tools, const std::string &program)
 {
-    std::string listed, errors = tools.temporary().file("nm", ".err");
-    if (run_captured({"nm", "-D", "-P", program}, listed, errors) != 0)
-        return {.runs_splitc = true, .begins_there = true}; // nm has failed; most programs do
-    std::map<std::string, std::string> defined;
+    std::string listed, errors = tools.temporary().file("objdump", ".err");
+    if (run_captured({"objdump", "-T", program}, listed, errors) != 0)
+        return {.runs_splitc = true, .begins_there = true}; // it has failed; most programs do
+    std::map<std::string, bool> is_function;
     Findings findings;
     std::istringstream lines(listed);
-    for (std::string line, name, kind; std::getline(lines, line);) {
-        std::istringstream(line) >> name >> kind;
-        name.resize(std::min(name.size(), name.find('@')));
+    for (std::string line; std::getline(lines, line);) {
+        const Symbol symbol = read_symbol(line);
         // The runtime's main calls it; sanitizers may define it.
-        findings.begins_there |= name == "on_exit";
-        if (kind == "U")
-            // only the runtime's heap calls it
-            findings.runs_splitc |= name == "mi_heap_set_default";
-        else
-            defined[name] = kind;
+        findings.begins_there |= symbol.name == "on_exit";
+        if (symbol.defined)
+            is_function[symbol.name] = symbol.function;
+        else // only the runtime's heap calls it
+            findings.runs_splitc |= symbol.name == "mi_heap_set_default";
     }
-    findings.part_of_allocator = is_part_of_allocator(defined);
+    findings.part_of_allocator = is_part_of_allocator(is_function);
     return findings;
 }
 

@@ -31,6 +31,32 @@ Command chosen_cc(const Options &options)
     return words.empty() ? Command{"cc"} : words;
 }
 
+// Returns the file that a command is, behind all links; "" if there is none.
+fs::path file_of(const std::string &command)
+{
+    std::error_code error;
+    if (command.find('/') != command.npos)
+        return fs::canonical(command, error);
+    const char *path = std::getenv("PATH");
+    std::istringstream folders(path ? path : "");
+    for (std::string folder; std::getline(folders, folder, ':');)
+        if (const fs::path file = fs::path(folder) / command; access(file.c_str(), X_OK) == 0)
+            return fs::canonical(file, error);
+    return {};
+}
+
+// Returns "gcc" or "clang" if the compiler's file is named so, with a version behind it or a target
+// before it, and "" for other names.
+std::string named_family(const std::string &command)
+{
+    std::string name = file_of(command).filename();
+    name.resize(name.find_last_not_of("-.0123456789") + 1);
+    for (const std::string family : {"gcc", "clang"})
+        if (name == family || name.ends_with("-" + family))
+            return family;
+    return "";
+}
+
 // Returns the word as compilers read it from a file of options.
 std::string escaped(const std::string &word)
 {
@@ -98,7 +124,11 @@ bool Toolchain::knows(const std::string &option)
 
 bool Toolchain::is_clang()
 {
-    return macro("__clang__") == 1;
+    if (!clang_) {
+        const std::string family = cc_.size() == 1 ? named_family(cc_.front()) : "";
+        clang_ = family.empty() ? macro("__clang__") == 1 : family == "clang";
+    }
+    return *clang_;
 }
 
 Command Toolchain::zeroing()

@@ -26,7 +26,8 @@ public:
     // Returns whether the C compiler has the option, which it is asked for.
     bool knows(const std::string &option);
 
-    // Returns whether the C compiler is clang.
+    // Returns whether the C compiler is clang, which it is asked if the name of its file does not
+    // say.
     bool is_clang();
 
     // Returns the options that make it initialize automatic variables with zeros.
@@ -58,6 +59,7 @@ private:
 
     Command cc_;
     std::string macros_; // the macros that cc predefines, once one has been asked for
+    std::optional<bool> clang_;
     std::string prefix_;
     bool show_, verbose_;
     std::optional<TemporaryDirectory> temporary_;
