@@ -190,6 +190,7 @@ private:
     Expr *compound_literal(uint32_t first, TypeName *type);
     void check_reversed_pair();
     void check_compound_pair();
+    void check_parted_pair(bool label);
     bool is_string(uint32_t ahead = 0) const;
     Expr *string_literal();
     Expr *generic_selection();

@@ -328,6 +328,7 @@ Stmt *Parser::label_statement()
             if (accept(Tok::Ellipsis))
                 add(stmt, case_value());
         }
+        check_parted_pair(true);
         expect(Tok::Colon, "':'");
         attributes();
     }
