@@ -150,6 +150,7 @@ private:
     void jump_statement(Stmt *stmt);
     void return_statement(Stmt *stmt);
     bool at_label() const;
+    bool begins_line(uint32_t token) const;
     Expr *case_value();
     Stmt *label_statement();
     Stmt *expression_statement();
