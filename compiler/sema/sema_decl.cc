@@ -123,7 +123,8 @@ void Sema::check_splitc_main(const InitDeclarator &d)
     }
     const std::string text =
         "'splitc_main' is called as 'int splitc_main(int argc, char *argv[])'; it is '" +
-        describe(type) + "'";
+        // One of old style has its parameters, too.
+        describe(types_.function(type->base, params, true, type->variadic)) + "'";
     if (!possible)
         diag_.error(tokens_[d.declarator.name_token].range(), text);
     else if (!right)
