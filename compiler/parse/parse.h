@@ -66,6 +66,7 @@ private:
     void check_nested(const InitDeclarator &d, const Specifiers &s);
     void function_body(Declaration *declaration);
     bool declares_again() const;
+    bool body_behind_declarations(uint32_t at) const;
     void skip_declarations();
     void old_style_parameters(Declaration *declaration);
     void old_style_arguments(const Declaration &declaration, const Part &function);
@@ -129,6 +130,7 @@ private:
     void function_suffix(Part &part, bool first);
     void parameter_list(Part &part);
     void parameter(Part &part);
+    bool misses_comma() const;
     void identifier_list(Part &part);
     const Type *derive(const Type *base, const Declarator &d);
     // The dimensions of the array that it declares, without those of its base type, whose nodes may
