@@ -92,6 +92,23 @@ TEST_CASE("tentative definitions in a header are one object")
     CHECK(folder.shell("./other").code == 0);
 }
 
+TEST_CASE("definitions of a header of old that are there twice are told with the standard to take")
+{
+    Folder folder;
+    folder.file("old.h", "#include <split-c/split-c.h>\nint n, *global g;\n"
+                         "extern inline int next(int i) { return i + 1; }\n");
+    folder.file("main.sc", "#include \"old.h\"\nint splitc_main(void) { n = 1; return 0; }\n");
+    folder.file("look.sc", "#include \"old.h\"\nint look(void) { return next(n); }\n");
+    folder.file("own.sc", "int look(void) { return 0; }\n");
+    for (const std::string option : {"", "-g ", "-cc clang "})
+        CHECK_THAT(folder.splitcc(option + "main.sc look.sc").err,
+                   Contains("splitcc: note: 'g' and 'n' are defined in several files") &&
+                       Contains("compile all files with -std=gnu89"));
+    check_fine(folder.splitcc("-std=gnu89 main.sc look.sc"));
+    Outcome functions = folder.splitcc("-std=gnu89 main.sc look.sc own.sc");
+    CHECK_THAT(functions.err, Contains("multiple definition of `look'") && !Contains("note"));
+}
+
 TEST_CASE("tentative definitions in files of C are one object under gnu89")
 {
     Folder folder;

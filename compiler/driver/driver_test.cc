@@ -27,6 +27,21 @@ TEST_CASE("option -S, -E and -trans stop where they say")
     CHECK(folder.others({"a.sc"}) == Names{"a.s", "a.trans.c"});
 }
 
+TEST_CASE("an object is the same each time, and has the name of its source, if strings have lines")
+{
+    Folder folder;
+    folder.file("a.sc", "#include <split-c/split-c.h>\nconst char *text = \"one\ntwo\";\n"
+                        "const char *base = __BASE_FILE__;\n");
+    for (const std::string cc : {"gcc", "clang"}) {
+        INFO(cc);
+        check_fine(folder.splitcc("-w -g -c -cc " + cc + " a.sc -o first.o"));
+        check_fine(folder.splitcc("-w -g -c -cc " + cc + " a.sc -o second.o"));
+        CHECK(folder.text("first.o") == folder.text("second.o"));
+        check_fine(folder.splitcc("-w -trans -cc " + cc + " a.sc"));
+        CHECK_THAT(folder.text("a.trans.c"), Contains("*base = \"a.sc\""));
+    }
+}
+
 TEST_CASE("option -o names the result of every stage")
 {
     Folder folder;

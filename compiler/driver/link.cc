@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "driver/config.h"
@@ -74,6 +75,48 @@ void print_link_errors(const Options &options, Toolchain &tools,
             std::fprintf(stderr, "%s\n",
                          without_temporaries(line, tools.temporary().path()).c_str());
     }
+}
+
+// Whether two definitions of one name may be one of a header of old: a variable without a value,
+// or something on the same line, which debug information tells (of functions, GNU ld takes the
+// wrong file).  They are named as "ld: a.o:(.bss+0x4)" and "b.o:(.bss)", or as "ld: a.o:/h.h:2" and
+// "b.o:/h.h:2".
+bool may_be_of_a_header(std::string first, std::string second)
+{
+    for (std::string *place : {&first, &second}) {
+        if (const size_t file = place->rfind(": "); file != place->npos)
+            place->erase(0, file + 2);
+        place->erase(0, std::min(place->find(':'), place->size()));
+        place->resize(std::min(place->find('+'), place->size()));
+    }
+    return first == second && !first.empty() &&
+           (!first.starts_with(":(") || first.starts_with(":(.bss"));
+}
+
+// Returns what there is to say if several files define what a header of old programs would.
+std::string advice_on_definitions(const std::string &said)
+{
+    const std::string kSays = ": multiple definition of `", kFirst = ": first defined here";
+    std::set<std::string> names;
+    std::istringstream lines(said);
+    for (std::string line; std::getline(lines, line);) {
+        const size_t says = line.find(kSays), name = says + kSays.size();
+        const size_t end = says == line.npos ? says : line.find("'; ", name);
+        if (end == line.npos || !line.ends_with(kFirst))
+            continue;
+        const std::string other = line.substr(end + 3, line.size() - kFirst.size() - end - 3);
+        if (may_be_of_a_header(line.substr(0, says), other))
+            names.insert(line.substr(name, end - name));
+    }
+    if (names.empty())
+        return "";
+    const std::string more = names.size() == 1 ? "' is"
+                             : names.size() == 2
+                                 ? "' and '" + *names.rbegin() + "' are"
+                                 : "' and " + std::to_string(names.size() - 1) + " others are";
+    return "splitcc: note: '" + *names.begin() + more +
+           " defined in several files; if a header has them, variables without values or 'extern "
+           "inline' functions as old programs write them, compile all files with -std=gnu89\n";
 }
 
 // What a linked program shows of itself.
@@ -244,7 +287,10 @@ int link(const Options &options, Toolchain &tools, std::vector<std::string> obje
             code = tools.run(link_command(options, tools, objects, without_names(options, tools)),
                              result, errors);
     }
-    print_link_errors(options, tools, objects, read_file(errors).value_or(""));
+    const std::string said = read_file(errors).value_or("");
+    print_link_errors(options, tools, objects, said);
+    if (code != 0)
+        advice += advice_on_definitions(said);
     std::fputs(advice.c_str(), stderr);
     return code;
 }

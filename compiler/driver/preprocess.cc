@@ -232,6 +232,22 @@ int Compiler::preprocess(const Input &input, const Dependencies &dependencies, s
     return code;
 }
 
+namespace {
+
+// Puts the name of the source where the preprocessor has that of its copy: in __BASE_FILE__, and in
+// what becomes the name of the unit in the object, which is the same each time then.
+std::string rename_copy(std::string_view text, std::string_view copy, std::string_view source)
+{
+    std::string renamed;
+    renamed.reserve(text.size());
+    size_t begin = 0;
+    for (size_t at; (at = text.find(copy, begin)) != text.npos; begin = at + copy.size())
+        renamed.append(text, begin, at - begin).append(source);
+    return renamed.append(text, begin);
+}
+
+} // namespace
+
 // Preprocesses a copy of the source in which no string runs over a line end.
 int Compiler::preprocess_joined(const Input &input, const std::set<uint32_t> &lines,
                                 std::string &text)
@@ -240,15 +256,18 @@ int Compiler::preprocess_joined(const Input &input, const std::set<uint32_t> &li
     if (!source)
         fatal(cannot("read", input.path));
     std::string copy = tools_.temporary().file(input.stem(), ".sc");
-    std::string marker = "# 1 " + c_string(input.path == "-" ? "<stdin>" : input.path) + "\n";
+    const std::string name = c_string(input.path == "-" ? "<stdin>" : input.path);
+    std::string marker = "# 1 " + name + "\n";
     if (!write_file(copy, marker + join_broken_strings(*source, lines)))
         fatal(cannot("write", copy));
     // Headers in quotes are searched beside the source, not beside the copy.
     std::string folder = std::filesystem::path(input.path).parent_path().string();
     Command command = preprocess_command({copy, input.language, input.x}, {});
     command.insert(command.end() - 3, {"-iquote", folder.empty() ? "." : folder, "-w"});
-    text.clear();
-    return tools_.run_captured(command, text, "");
+    std::string of_copy;
+    int code = tools_.run_captured(command, of_copy, "");
+    text = rename_copy(of_copy, c_string(copy), name);
+    return code;
 }
 
 } // namespace splitcc

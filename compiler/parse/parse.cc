@@ -69,6 +69,7 @@ void Parser::semicolon(const char *what)
     uint32_t end = tokens_[pos_ - 1].end();
     bool line_ends = text_.substr(end, peek().offset - end).find('\n') != std::string_view::npos;
     check_compound_pair();
+    check_parted_pair(false);
     if (is(Tok::End) || (!line_ends && !is(Tok::RBrace)))
         unexpected(what);
     missing(what).insert_after(range_before(), ";");
@@ -85,6 +86,18 @@ void Parser::check_reversed_pair()
     const bool get = before.kind == Tok::Assign;
     fail({before.offset, peek().end()},
          get ? "a split-phase assignment is written ':='" : "a one-way store is written ':-'");
+}
+
+// Reports `: =` and, behind an expression, `: -`.  Behind a label, which may be followed by a
+// minus, only the first one is wrong.
+void Parser::check_parted_pair(bool label)
+{
+    const Tok second = peek(1).kind;
+    if (!is(Tok::Colon) || touching(1) ||
+        (second != Tok::Assign && (label || second != Tok::Minus)))
+        return;
+    fail({peek().offset, peek(1).end()}, second == Tok::Assign ? "':=' is written without a space"
+                                                               : "':-' is written without a space");
 }
 
 // Reports `:-=` and its like.  This is its colon, or, if a label was read, what follows that.

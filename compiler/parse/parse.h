@@ -66,6 +66,7 @@ private:
     void check_nested(const InitDeclarator &d, const Specifiers &s);
     void function_body(Declaration *declaration);
     bool declares_again() const;
+    bool body_behind_declarations(uint32_t at) const;
     void skip_declarations();
     void old_style_parameters(Declaration *declaration);
     void old_style_arguments(const Declaration &declaration, const Part &function);
@@ -129,6 +130,7 @@ private:
     void function_suffix(Part &part, bool first);
     void parameter_list(Part &part);
     void parameter(Part &part);
+    bool misses_comma() const;
     void identifier_list(Part &part);
     const Type *derive(const Type *base, const Declarator &d);
     // The dimensions of the array that it declares, without those of its base type, whose nodes may
@@ -150,6 +152,7 @@ private:
     void jump_statement(Stmt *stmt);
     void return_statement(Stmt *stmt);
     bool at_label() const;
+    bool begins_line(uint32_t token) const;
     Expr *case_value();
     Stmt *label_statement();
     Stmt *expression_statement();
@@ -190,6 +193,7 @@ private:
     Expr *compound_literal(uint32_t first, TypeName *type);
     void check_reversed_pair();
     void check_compound_pair();
+    void check_parted_pair(bool label);
     bool is_string(uint32_t ahead = 0) const;
     Expr *string_literal();
     Expr *generic_selection();

@@ -268,9 +268,12 @@ void Parser::function_body(Declaration *declaration)
 // the body.  If another function follows, a semicolon is missing.
 bool Parser::declares_again() const
 {
-    if (!scopes_.at_file_scope() || !starts_declaration())
-        return false;
-    uint32_t at = pos_;
+    return scopes_.at_file_scope() && starts_declaration() && body_behind_declarations(pos_);
+}
+
+// Whether declarations, which begin at that token, are those between a parameter list and a body.
+bool Parser::body_behind_declarations(uint32_t at) const
+{
     while (tokens_[at].kind != Tok::LBrace && tokens_[at].kind != Tok::LParen &&
            tokens_[at].kind != Tok::End)
         at++;

@@ -279,7 +279,8 @@ void Parser::function_suffix(Part &part, bool first)
     named_parameters_ = first && scopes_.at_file_scope() && before_body();
     pos_++;
     scopes_.enter();
-    take_as_type(Among::Declarations);
+    if (!misses_comma())
+        take_as_type(Among::Declarations);
     if (is(Tok::Ident) && !starts_type())
         identifier_list(part);
     else if (!is(Tok::RParen))
@@ -334,22 +335,39 @@ void Parser::parameter(Part &part)
     part.params.push_back(d);
 }
 
+// Whether two names follow each other in the list of a K&R definition: types are declared behind
+// it.
+bool Parser::misses_comma() const
+{
+    if (!before_a_word() || is_space_word())
+        return false;
+    uint32_t ahead = 0;
+    while (peek(ahead).kind == Tok::Ident || peek(ahead).kind == Tok::Comma)
+        ahead++;
+    return peek(ahead).kind == Tok::RParen && starts_declaration(ahead + 1) &&
+           body_behind_declarations(pos_ + ahead + 1);
+}
+
 // The names of a K&R definition; their types come later.
 void Parser::identifier_list(Part &part)
 {
+    bool comma_missing;
     do {
         Symbol *symbol = ast_.symbol();
         symbol->kind = SymbolKind::Object;
         symbol->parameter = true;
         symbol->name = peek().name;
         symbol->token = pos_;
-        if (before_a_word() && !is_space_word())
+        comma_missing = misses_comma();
+        if (before_a_word() && !is_space_word() && !comma_missing)
             unknown_word();
         expect(Tok::Ident, "the name of a parameter");
-        if (!is(Tok::Comma) && !is(Tok::RParen))
+        if (comma_missing)
+            missing("',' after the name of a parameter").insert_after(range_before(), ",");
+        else if (!is(Tok::Comma) && !is(Tok::RParen))
             check_word_before_name();
         part.param_symbols.push_back(symbol);
-    } while (accept(Tok::Comma));
+    } while (accept(Tok::Comma) || comma_missing);
 }
 
 // Returns the type that the declarator derives from its base.

@@ -292,6 +292,13 @@ Stmt *Parser::for_statement()
     return end(stmt);
 }
 
+// Whether nothing stands in front of the token on its line, not even a space.
+bool Parser::begins_line(uint32_t token) const
+{
+    const uint32_t at = tokens_[token].offset;
+    return at == 0 || text_[at - 1] == '\n';
+}
+
 // Returns whether a label stands here.  `x := g` is none.  `x :- 1` is none either, if x is an
 // object and a space is before the colon.
 bool Parser::at_label() const
@@ -328,6 +335,7 @@ Stmt *Parser::label_statement()
             if (accept(Tok::Ellipsis))
                 add(stmt, case_value());
         }
+        check_parted_pair(true);
         expect(Tok::Colon, "':'");
         attributes();
     }
@@ -348,6 +356,8 @@ Stmt *Parser::expression_statement()
     sema_.check_called(e);
     if (e->kind == ExprKind::Call && !is(Tok::Semi) && sema_.report_macro(e))
         throw SyntaxError();
+    if (!nested_ && e->kind == ExprKind::Call && !is(Tok::Semi) && begins_line(stmt->first))
+        nested_ = stmt->first; // in old style a function begins without a type
     semicolon("';' after the expression");
     return end(stmt);
 }

@@ -105,6 +105,8 @@ void Sema::check_splitc_main(const InitDeclarator &d)
     };
     auto is_word = [](const Type *t) { return t->is_local_pointer() || t->is_integer(); };
     const std::vector<const Type *> &params = type->params;
+    if (std::ranges::any_of(params, &Type::is_unknown)) // its declaration was reported
+        return;
     bool right = result->kind == TypeKind::Int || result->kind == TypeKind::Void;
     bool possible = (right || result->is_integer()) && params.size() <= 3 && !type->variadic;
     for (size_t i = 0; possible && i < params.size(); i++) {
@@ -121,7 +123,8 @@ void Sema::check_splitc_main(const InitDeclarator &d)
     }
     const std::string text =
         "'splitc_main' is called as 'int splitc_main(int argc, char *argv[])'; it is '" +
-        describe(type) + "'";
+        // One of old style has its parameters, too.
+        describe(types_.function(type->base, params, true, type->variadic)) + "'";
     if (!possible)
         diag_.error(tokens_[d.declarator.name_token].range(), text);
     else if (!right)

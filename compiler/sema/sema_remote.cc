@@ -176,6 +176,11 @@ void Sema::note_handler(const Expr *call)
     chosen_handlers_ |= !fn;
     if (!fn)
         return;
+    // In old programs handlers return int, as nothing is said; the C compiler need not know.
+    if (!cast && fn->type && fn->type->kind == TypeKind::Function && !fn->type->prototype &&
+        fn->type->base->kind == TypeKind::Int)
+        ast_.replaced.emplace_back(Replacement{handler->first, handler->first, {}}).text =
+            "(am_handler)";
     const bool real = name.ends_with("_df"), block = form->words != 2;
     const size_t digit = name.find_first_of("01234");
     const size_t words =

@@ -6,5 +6,7 @@ int f(int *global g)
     x =: *g;
     *g :-;
     x := ;
+    *g : = x;
+    *g : - x;
     return x :: 2;
 }
