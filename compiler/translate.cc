@@ -75,6 +75,7 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     }
     for (const Name *object : ast.objects)
         result.objects.emplace(object->text);
+    result.wants_messages = ast.wants_messages;
     result.index = index.take();
     result.too_many = diag.too_many();
     result.messages = diag.take();

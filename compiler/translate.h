@@ -43,6 +43,8 @@ struct Translation {
     Origins origins;       // where `c` comes from
     bool too_many = false; // the error limit was reached and the rest was not translated
     bool ok = false;
+    // It calls functions of <split-c/am.h> that take a handler, and does not include that.
+    bool wants_messages = false;
     std::set<std::string> objects; // the names of the program's own at file scope
     std::vector<IndexEntry> index; // what stands in the file that the options name
 };

@@ -327,6 +327,7 @@ public:
     std::vector<std::pair<uint32_t, std::string>> early;
     std::vector<const Name *> objects; // the program's own of file scope, at each declaration
     std::vector<Handler> handlers;
+    bool wants_messages = false; // messages are sent, and <split-c/am.h> is not included
     // the symbols that get another name, because they hide the name of a type
     std::vector<Symbol *> renamed;
 

@@ -130,20 +130,40 @@ std::string Compiler::translation_name(const Input &input, const std::string &re
     return options_.show ? input.stem() + ".i" : tools_.temporary().file(input.stem(), ".i");
 }
 
-int Compiler::translate_to(const std::string &source, const std::string &c_file, std::string text)
+Translation Compiler::translate_text(const std::string &source, std::string text)
 {
-    Translation &t = translation_;
-    t = translate_on_thread(std::move(text),
-                            {.warnings = options_.warnings,
-                             .error_limit = options_.error_limit,
-                             .names = names_of_standard(options_.standard),
-                             .checks = options_.checks && !translated_,
-                             .profile = options_.profile && !translated_,
-                             .large_stack = options_.old_programs && !translated_,
-                             .comments_at_labels = reads_comments(options_.compile),
-                             .gnu89 = is_c89(options_.standard),
-                             .link_time = generates_at_link_time(options_.both),
-                             .index = options_.index.empty() ? "" : source});
+    return translate_on_thread(std::move(text),
+                               {.warnings = options_.warnings,
+                                .error_limit = options_.error_limit,
+                                .names = names_of_standard(options_.standard),
+                                .checks = options_.checks && !translated_,
+                                .profile = options_.profile && !translated_,
+                                .large_stack = options_.old_programs && !translated_,
+                                .comments_at_labels = reads_comments(options_.compile),
+                                .gnu89 = is_c89(options_.standard),
+                                .link_time = generates_at_link_time(options_.both),
+                                .index = options_.index.empty() ? "" : source});
+}
+
+// Translates the source again with <split-c/am.h>, which programs need not include.  Only now is it
+// known that this one does not have functions of these names of its own.
+void Compiler::translate_with_messages(const Input &input, const Dependencies &dependencies)
+{
+    std::string text;
+    messages_ = true;
+    const int code = preprocess(input, dependencies, text);
+    messages_ = false;
+    if (code != 0)
+        return;
+    Translation with = translate_text(input.path, std::move(text));
+    if (with.ok || !translation_.ok)
+        translation_ = std::move(with);
+}
+
+// Writes the translation, and its index.
+int Compiler::write_translation(const std::string &c_file)
+{
+    const Translation &t = translation_;
     if (!options_.index.empty() && !write_file(options_.index, render_index(t.index)))
         fatal(cannot("write", options_.index));
     if (!t.ok || options_.stage == Stage::Translate)
@@ -226,9 +246,13 @@ int Compiler::compile_split_c(const Input &input, const std::string &result)
         return code;
     std::string c_file = translation_name(input, result);
     translation_ = {};
-    if (!options_.show)
-        if (int code = translate_to(input.path, c_file, std::move(text)))
+    if (!options_.show) {
+        translation_ = translate_text(input.path, std::move(text));
+        if (translation_.wants_messages && !translated_)
+            translate_with_messages(input, made);
+        if (int code = write_translation(c_file))
             return code;
+    }
     if (options_.stage != Stage::Translate) {
         Command command = tools_.cc(stage_options(result));
         if (!translation_.plain || translated_) // static objects have one address on every rank

@@ -44,7 +44,9 @@ private:
 
     // translation and the C compiler (compile.cc)
     std::string translation_name(const Input &input, const std::string &result);
-    int translate_to(const std::string &source, const std::string &c_file, std::string text);
+    Translation translate_text(const std::string &source, std::string text);
+    void translate_with_messages(const Input &input, const Dependencies &dependencies);
+    int write_translation(const std::string &c_file);
     Command stage_options(const std::string &result) const;
     void add_old_program_options(Command &command);
     int compile_c(const Command &command, const std::string &result);
@@ -54,6 +56,7 @@ private:
     const Options &options_;
     Toolchain &tools_;
     Translation translation_;    // the translation of the current source
+    bool messages_ = false;      // <split-c/am.h> is included at its beginning
     bool translated_ = false;    // splitcc has made the current source
     std::string standard_input_; // the file that keeps the text of standard input
 };

@@ -176,13 +176,14 @@ TEST_CASE("functions of the library that need their header are refused without i
     Folder folder;
     folder.file("main.sc", "#include <split-c/split-c.h>\nextern void work();\n"
                            "int splitc_main(void) { work(); return 0; }\n");
-    folder.file("work.sc", "work() { barrier(); nobodys(); am_request_0(0, work); tolocal(0); }\n");
-    Outcome outcome = folder.splitcc("-std=gnu89 main.sc work.sc -o prog");
+    folder.file("work.sc", "work() { barrier(); nobodys(); sent(); tolocal(0); }\n");
+    folder.file("sent.c", "sent() { am_request_0(0, sent); }\n");
+    Outcome outcome = folder.splitcc("-std=gnu89 main.sc work.sc sent.c -o prog");
     CHECK(outcome.code == 1);
     CHECK_FALSE(folder.has("prog"));
     for (const std::string text :
          {"error: 'am_request_0' of the library is called where <split-c/am.h> is not included "
-          "(work.sc), without which it cannot be called; include it",
+          "(sent.c), without which it cannot be called; include it",
           "error: 'tolocal'", "warning: 'barrier'", "undefined reference to `nobodys'"})
         CHECK_THAT(outcome.err, Contains(text));
     CHECK_THAT(outcome.err, !Contains("undefined reference to `barrier'"));

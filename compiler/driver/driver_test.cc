@@ -185,7 +185,7 @@ TEST_CASE("which compiler it is shows by its file's name, and else by what it sa
     Folder folder;
     folder.file("a.sc", kAlone);
     for (const std::string cc : {"gcc", "clang"})
-        for (const std::string make :
+        for (const std::string &make :
              {"ln -s $(command -v " + cc + ") it", "ln -s $(command -v " + cc + ") other-gcc-99",
               "printf '#!/bin/sh\\nexec " + cc + " \"$@\"\\n' >it && chmod +x it"}) {
             INFO(make);

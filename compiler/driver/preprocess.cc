@@ -65,9 +65,12 @@ Command Compiler::preprocess_command(const Input &input, const Dependencies &dep
     append(command, tools_.include_options());
     if (!options_.only_dependencies && !translated_)
         for (const char *header :
-             {options_.checks ? "check.h" : "abi.h", options_.profile ? "profile.h" : nullptr})
+             {options_.checks ? "check.h" : "abi.h", options_.profile ? "profile.h" : nullptr,
+              messages_ ? "am.h" : nullptr})
             if (header)
                 append(command, {"-include", tools_.prefix() + "/include/split-c/" + header});
+    if (messages_) // the warnings are told already
+        command.push_back("-w");
     append(command, dependencies.options);
     append(command, {"-x", "c", input.path});
     return command;

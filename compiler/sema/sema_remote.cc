@@ -305,11 +305,20 @@ std::optional<Handler> Sema::handler_of(Symbol *fn, const std::vector<const Hand
     return handler;
 }
 
+// Whether a function that nothing declares is one of <split-c/am.h> to which handlers are given.
+bool Sema::sends_message(const Symbol *fn)
+{
+    const std::string_view name = fn->name->text;
+    return fn->implicit && (name == "am_request" || name == "am_reply" || message_form(name));
+}
+
 void Sema::end_of_unit()
 {
     const Symbol *table = names_.declared("splitc_register_handlers");
-    if (!table) // <split-c/am.h> is not included
+    if (!table) { // <split-c/am.h> is not included
+        ast_.wants_messages = std::ranges::any_of(implicit_, sends_message);
         return;
+    }
     std::map<const Name *, std::vector<const HandlerUse *>> uses;
     for (const HandlerUse &use : handler_uses_) {
         check_handler(use);
