@@ -693,7 +693,7 @@ TEST_CASE("debugging: gdb connects to a rank in gdbserver")
               "do kill -0 $! || break; sleep 0.05; done; "
               "gdb -nx -batch -ex 'set sysroot /' -ex \"target remote 127.0.0.1:$port\" -ex 'break "
               "splitc_entry' "
-              "-ex continue -ex 'print splitc_job.myproc' -ex 'bt 1' -ex continue "
+              "-ex continue -ex 'print *(int *)&splitc_job' -ex 'bt 1' -ex continue "
               "'" RUNTIME_CHECK "'; wait $!; echo unetrun: $?; cat $out; rm $out");
 
     INFO(ended.output);
@@ -766,8 +766,9 @@ TEST_CASE("error: the spread heap does not fit into the address space")
     Ended ended = shell("ulimit -v 1000000; timeout 50 '" RUNTIME_CHECK "' identity");
 
     CHECK(ended.code == 1);
-    CHECK_THAT(ended.output, Catch::Contains("splitc: rank 0: cannot reserve ") &&
-                                 Catch::Contains("ask for less with unetrun --heap or SPLITC_HEAP"));
+    CHECK_THAT(ended.output,
+               Catch::Contains("splitc: rank 0: cannot reserve ") &&
+                   Catch::Contains("ask for less with unetrun --heap or SPLITC_HEAP"));
     ended = shell("ulimit -v 1000000; SPLITC_HEAP=16M timeout 50 '" RUNTIME_CHECK "' identity");
     INFO(ended.output);
     CHECK(ended.code == 0);

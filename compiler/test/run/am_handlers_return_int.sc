@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// flags: -std=gnu89 -Werror
+// flags: -std=gnu89 -Werror=incompatible-pointer-types
 #include <split-c/am.h>
 #include <split-c/split-c.h>
 #include "../check.h"

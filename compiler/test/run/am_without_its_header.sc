@@ -1,4 +1,4 @@
-// ranks: 1, 3
+// ranks: 1 3
 /* After split-c.h alone the calls of active messages are the library's. */
 #include <split-c/split-c.h>
 #include "../check.h"
