@@ -310,6 +310,12 @@ TEST_CASE("standard input is a source, results go to standard output")
                             "/splitcc' -x splitc -w -S - -o - >c.s"));
     CHECK(folder.others({"a.sc", "two_lines.sc"}) == Names{"a.o", "b.o", "c.s"});
     CHECK_THAT(folder.text("c.s"), Contains("one\\ntwo"));
+    // It is read again with <split-c/am.h>.
+    CHECK_THAT(folder
+                   .splitcc("-std=gnu89 -x splitc -S -o - - <<'END'\n"
+                            "work() {}\nsend() { am_request_0(0, work); }\nEND\n")
+                   .out,
+               Contains("send:") && Contains("splitc_am_request_0"));
     Outcome wrong = folder.splitcc("-x splitc -c - <<'END'\nint *global g = 1 +;\nEND\n");
     CHECK(wrong.code == 1);
     CHECK_THAT(wrong.err, Catch::StartsWith("<stdin>:1:"));

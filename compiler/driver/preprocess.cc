@@ -210,6 +210,8 @@ int Compiler::preprocess(const Input &input, const Dependencies &dependencies, s
     std::set<uint32_t> suspects = suspect_string_lines(source);
     text.reserve(source.size() + (size_t{1} << 20)); // room for the headers
     source = {};
+    if (!standard_input_.empty()) // it may have been read before
+        lseek(STDIN_FILENO, 0, SEEK_SET);
     std::string errors = suspects.empty() ? "" : tools_.temporary().file("preprocess", ".err");
     int code = tools_.run_captured(command, text, errors);
     std::string said = errors.empty() ? "" : read_file(errors).value_or("");
