@@ -180,7 +180,7 @@ void Sema::note_handler(const Expr *call)
     if (!cast && fn->type && fn->type->kind == TypeKind::Function && !fn->type->prototype &&
         fn->type->base->kind == TypeKind::Int)
         ast_.replaced.emplace_back(Replacement{handler->first, handler->first, {}}).text =
-            "(am_handler)";
+            "(void (*)(void))";
     const bool real = name.ends_with("_df"), block = form->words != 2;
     const size_t digit = name.find_first_of("01234");
     const size_t words =

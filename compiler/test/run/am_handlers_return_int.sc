@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// flags: -std=gnu89 -Werror=incompatible-pointer-types
+// flags: -std=gnu89 -Werror -Wcast-function-type
 #include <split-c/am.h>
 #include <split-c/split-c.h>
 #include "../check.h"
@@ -27,7 +27,12 @@ splitc_main()
 {
     am_request_2((MYPROC + 1) % PROCS, add, 3, 4);
     SEND(MYPROC, add, 5, 6);
-    while (acked < 2)
+    {
+        int am_handler = 1;
+
+        am_request_2(MYPROC, add, am_handler, 0);
+    }
+    while (acked < 3)
         am_poll();
     barrier();
     EXPECT(sum, 42);
