@@ -171,6 +171,19 @@ TEST_CASE("functions of the library are found without their header")
     CHECK(folder.shell("./prog").code == 0);
 }
 
+TEST_CASE("functions of another file that have a name of <split-c/am.h> are called as they are")
+{
+    Folder folder;
+    folder.file("main.sc", "splitc_main() { return am_reply() - am_reply(1); }\n");
+    folder.file("own.c", "am_reply() { return 3; }\n");
+    for (const std::string cc : {"gcc", "clang"}) {
+        Outcome outcome = folder.splitcc("-std=gnu89 -w main.sc own.c -o prog -cc " + cc);
+        check_fine(outcome);
+        CHECK(outcome.err.empty());
+        CHECK(folder.shell("./prog").code == 0);
+    }
+}
+
 TEST_CASE("functions of the library that need their header are refused without it")
 {
     Folder folder;

@@ -212,7 +212,8 @@ int Compiler::preprocess(const Input &input, const Dependencies &dependencies, s
     source = {};
     if (!standard_input_.empty()) // it may have been read before
         lseek(STDIN_FILENO, 0, SEEK_SET);
-    std::string errors = suspects.empty() ? "" : tools_.temporary().file("preprocess", ".err");
+    const bool keeps_errors = messages_ || !suspects.empty();
+    std::string errors = keeps_errors ? tools_.temporary().file("preprocess", ".err") : "";
     int code = tools_.run_captured(command, text, errors);
     std::string said = errors.empty() ? "" : read_file(errors).value_or("");
     // As a macro argument, a broken string is an error of the preprocessor, not a warning.
@@ -220,10 +221,10 @@ int Compiler::preprocess(const Input &input, const Dependencies &dependencies, s
     std::set<uint32_t> broken = code == 0 ? broken_string_lines(text, name) : suspects;
     const bool in_argument = said.find("unterminated argument list") != said.npos || // gcc, clang
                              said.find("unterminated function-like macro") != said.npos;
-    if (code == 0 || !in_argument)
-        std::fputs(said.c_str(), stderr);
-    else if (code == 1)
+    if (code == 1 && in_argument)
         code = 0;
+    else if (!messages_) // else it is told already, or the program has such functions of its own
+        std::fputs(said.c_str(), stderr);
     if (code == 0 && !broken.empty()) {
         std::string as_written = std::move(text);
         code = preprocess_joined(input, broken, text);
@@ -269,8 +270,8 @@ int Compiler::preprocess_joined(const Input &input, const std::set<uint32_t> &li
     std::string folder = std::filesystem::path(input.path).parent_path().string();
     Command command = preprocess_command({copy, input.language, input.x}, {});
     command.insert(command.end() - 3, {"-iquote", folder.empty() ? "." : folder, "-w"});
-    std::string of_copy;
-    int code = tools_.run_captured(command, of_copy, "");
+    std::string of_copy, errors = messages_ ? tools_.temporary().file("copy", ".err") : "";
+    int code = tools_.run_captured(command, of_copy, errors);
     text = rename_copy(of_copy, c_string(copy), name);
     return code;
 }
