@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// flags: -std=gnu89 -Werror -Wcast-function-type
+// flags: -std=gnu89 -Werror=incompatible-pointer-types -Werror=cast-function-type
 #include <split-c/am.h>
 #include <split-c/split-c.h>
 #include "../check.h"

@@ -35,6 +35,7 @@ int splitc_main(void)
     while (!words)
         am_poll();
     EXPECT(answers, -6);
+    barrier();
     am_store(LAST, ours, stored, sizeof ours, count, 1);
     am_request(LAST, answer, 5);
     am_request_0_df(LAST, add, 2.5);
