@@ -42,6 +42,7 @@ Translation translate(std::string preprocessed, const TranslateOptions &options)
     Ast ast;
     ast.checks = options.checks;
     ast.gnu89 = options.gnu89;
+    ast.implied_messages = options.implied_messages;
     ast.large_stack = options.large_stack;
     ast.profile = options.profile;
     ast.notes_labels = options.comments_at_labels;

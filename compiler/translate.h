@@ -29,8 +29,9 @@ struct TranslateOptions {
     bool comments_at_labels = false;
     // `extern inline` defines nothing for the linker, and casts may be assigned to
     bool gnu89 = false;
-    bool link_time = false; // the C compiler generates code when it links
-    std::string index;      // the user's file, as line markers name it, for Translation::index
+    bool implied_messages = false; // <split-c/am.h> is included though the source does not say so
+    bool link_time = false;        // the C compiler generates code when it links
+    std::string index; // the user's file, as line markers name it, for Translation::index
 };
 
 struct Translation {
@@ -43,7 +44,7 @@ struct Translation {
     Origins origins;       // where `c` comes from
     bool too_many = false; // the error limit was reached and the rest was not translated
     bool ok = false;
-    // It calls functions of <split-c/am.h> that take a handler, and does not include that.
+    // Active messages are sent, and <split-c/am.h> is not included.
     bool wants_messages = false;
     std::set<std::string> objects; // the names of the program's own at file scope
     std::vector<IndexEntry> index; // what stands in the file that the options name

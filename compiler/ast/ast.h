@@ -327,7 +327,8 @@ public:
     std::vector<std::pair<uint32_t, std::string>> early;
     std::vector<const Name *> objects; // the program's own of file scope, at each declaration
     std::vector<Handler> handlers;
-    bool wants_messages = false; // messages are sent, and <split-c/am.h> is not included
+    bool wants_messages = false;   // messages are sent, and <split-c/am.h> is not included
+    bool implied_messages = false; // it is, and the source does not say so
     // the symbols that get another name, because they hide the name of a type
     std::vector<Symbol *> renamed;
 

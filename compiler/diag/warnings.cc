@@ -19,6 +19,7 @@ constexpr Known kKnown[] = {
     {"-Wcast-local", Default::Off, true},
     {"-Wcast-lvalue", Default::On, true},
     {"-Wdiscarded-qualifiers", Default::On, false},
+    {"-Wimplicit-function-declaration", Default::On, false},
     {"-Wincompatible-pointer-types", Default::On, false},
     {"-Wint-conversion", Default::On, false},
     {"-Wlocal-escape", Default::On, true},

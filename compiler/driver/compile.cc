@@ -141,6 +141,7 @@ Translation Compiler::translate_text(const std::string &source, std::string text
                                 .large_stack = options_.old_programs && !translated_,
                                 .comments_at_labels = reads_comments(options_.compile),
                                 .gnu89 = is_c89(options_.standard),
+                                .implied_messages = messages_,
                                 .link_time = generates_at_link_time(options_.both),
                                 .index = options_.index.empty() ? "" : source});
 }
@@ -151,13 +152,12 @@ void Compiler::translate_with_messages(const Input &input, const Dependencies &d
 {
     std::string text;
     messages_ = true;
-    const int code = preprocess(input, dependencies, text);
+    if (preprocess(input, dependencies, text) == 0) {
+        Translation with = translate_text(input.path, std::move(text));
+        if (with.ok || !translation_.ok)
+            translation_ = std::move(with);
+    }
     messages_ = false;
-    if (code != 0)
-        return;
-    Translation with = translate_text(input.path, std::move(text));
-    if (with.ok || !translation_.ok)
-        translation_ = std::move(with);
 }
 
 // Writes the translation, and its index.

@@ -184,6 +184,29 @@ TEST_CASE("functions of another file that have a name of <split-c/am.h> are call
     }
 }
 
+TEST_CASE("messages may be sent without their header, which is a warning")
+{
+    Folder folder;
+    folder.file("main.sc", "#include <split-c/split-c.h>\nint got;\n"
+                           "void take(int from, int n) { got = n; }\n"
+                           "int splitc_main(void)\n{ am_request_1(MYPROC, take, 7);\n"
+                           "  while (!got) am_poll();\n  return got != 7; }\n");
+    folder.file("own.c", "int am_request_1(int to, void (*take)(int, int), int n)\n"
+                         "{ take(to, n + 1); return 0; }\n");
+    for (const std::string standard : {"", "-std=gnu89 "}) {
+        Outcome outcome = folder.splitcc(standard + "main.sc -o prog");
+        check_fine(outcome);
+        CHECK_THAT(outcome.err, Contains("main.sc:5:3: warning: 'am_request_1' is not declared"));
+        CHECK(folder.splitcc(standard + "-Wno-implicit-function-declaration main.sc").err.empty());
+        CHECK(folder.splitcc(standard + "-w main.sc -o prog").err.empty());
+        CHECK(folder.shell("./prog").code == 0);
+    }
+    // Where the program declares it, its own is called.
+    folder.file("main.sc", folder.text("main.sc").replace(29, 0, "int am_request_1();\n"));
+    check_fine(folder.splitcc("-w main.sc own.c -o prog"));
+    CHECK(folder.shell("./prog").code == 1);
+}
+
 TEST_CASE("functions of the library that need their header are refused without it")
 {
     Folder folder;

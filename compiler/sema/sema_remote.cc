@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace splitcc {
 namespace {
@@ -170,6 +171,11 @@ void Sema::note_handler(const Expr *call)
     const size_t at = form ? form->handler : 0;
     if (!form || at >= call->args.size())
         return;
+    if (std::exchange(ast_.implied_messages, false))
+        diag_.warning(range(call->a), "-Wimplicit-function-declaration",
+                      "'" + std::string(name) +
+                          "' is not declared, and is taken for that of the "
+                          "library; #include <split-c/am.h> for it, or declare the program's own");
     const Expr *handler = call->args[at];
     const bool cast = strip(handler)->kind == ExprKind::Cast;
     const Symbol *fn = named_function(cast ? strip(handler)->a : handler);
