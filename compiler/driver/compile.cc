@@ -141,7 +141,7 @@ Translation Compiler::translate_text(const std::string &source, std::string text
                                 .large_stack = options_.old_programs && !translated_,
                                 .comments_at_labels = reads_comments(options_.compile),
                                 .gnu89 = is_c89(options_.standard),
-                                .implied_messages = messages_,
+                                .implied_messages = implied_messages_,
                                 .link_time = generates_at_link_time(options_.both),
                                 .index = options_.index.empty() ? "" : source});
 }
@@ -151,13 +151,13 @@ Translation Compiler::translate_text(const std::string &source, std::string text
 void Compiler::translate_with_messages(const Input &input, const Dependencies &dependencies)
 {
     std::string text;
-    messages_ = true;
+    implied_messages_ = true;
     if (preprocess(input, dependencies, text) == 0) {
         Translation with = translate_text(input.path, std::move(text));
         if (with.ok || !translation_.ok)
             translation_ = std::move(with);
     }
-    messages_ = false;
+    implied_messages_ = false;
 }
 
 // Writes the translation, and its index.

@@ -55,10 +55,10 @@ private:
 
     const Options &options_;
     Toolchain &tools_;
-    Translation translation_;    // the translation of the current source
-    bool messages_ = false;      // <split-c/am.h> is included at its beginning
-    bool translated_ = false;    // splitcc has made the current source
-    std::string standard_input_; // the file that keeps the text of standard input
+    Translation translation_;       // the translation of the current source
+    bool implied_messages_ = false; // <split-c/am.h> is included though it does not say so
+    bool translated_ = false;       // splitcc has made the current source
+    std::string standard_input_;    // the file that keeps the text of standard input
 };
 
 } // namespace splitcc

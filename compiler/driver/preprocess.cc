@@ -66,10 +66,10 @@ Command Compiler::preprocess_command(const Input &input, const Dependencies &dep
     if (!options_.only_dependencies && !translated_)
         for (const char *header :
              {options_.checks ? "check.h" : "abi.h", options_.profile ? "profile.h" : nullptr,
-              messages_ ? "am.h" : nullptr})
+              implied_messages_ ? "am.h" : nullptr})
             if (header)
                 append(command, {"-include", tools_.prefix() + "/include/split-c/" + header});
-    if (messages_) // the warnings are told already
+    if (implied_messages_) // the warnings are told already
         command.push_back("-w");
     append(command, dependencies.options);
     append(command, {"-x", "c", input.path});
@@ -212,7 +212,7 @@ int Compiler::preprocess(const Input &input, const Dependencies &dependencies, s
     source = {};
     if (!standard_input_.empty()) // it may have been read before
         lseek(STDIN_FILENO, 0, SEEK_SET);
-    const bool keeps_errors = messages_ || !suspects.empty();
+    const bool keeps_errors = implied_messages_ || !suspects.empty();
     std::string errors = keeps_errors ? tools_.temporary().file("preprocess", ".err") : "";
     int code = tools_.run_captured(command, text, errors);
     std::string said = errors.empty() ? "" : read_file(errors).value_or("");
@@ -223,7 +223,7 @@ int Compiler::preprocess(const Input &input, const Dependencies &dependencies, s
                              said.find("unterminated function-like macro") != said.npos;
     if (code == 1 && in_argument)
         code = 0;
-    else if (!messages_) // else it is told already, or the program has such functions of its own
+    else if (!implied_messages_) // told already, or of functions of the program
         std::fputs(said.c_str(), stderr);
     if (code == 0 && !broken.empty()) {
         std::string as_written = std::move(text);
@@ -270,7 +270,7 @@ int Compiler::preprocess_joined(const Input &input, const std::set<uint32_t> &li
     std::string folder = std::filesystem::path(input.path).parent_path().string();
     Command command = preprocess_command({copy, input.language, input.x}, {});
     command.insert(command.end() - 3, {"-iquote", folder.empty() ? "." : folder, "-w"});
-    std::string of_copy, errors = messages_ ? tools_.temporary().file("copy", ".err") : "";
+    std::string of_copy, errors = implied_messages_ ? tools_.temporary().file("copy", ".err") : "";
     int code = tools_.run_captured(command, of_copy, errors);
     text = rename_copy(of_copy, c_string(copy), name);
     return code;

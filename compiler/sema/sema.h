@@ -189,7 +189,6 @@ private:
     void note_handler(const Expr *call);
     Expr *message_word(const Expr *call, size_t argument, const Type *to);
     void check_handler(const HandlerUse &use);
-    static bool sends_message(const Symbol *fn);
     std::vector<const Type *> passed_params(const Type *function);
     bool fits_handler(const Type *type, const HandlerUse &use);
     bool drops_words(const Type *type, const HandlerUse &use);

@@ -161,6 +161,13 @@ std::optional<MessageForm> message_form(std::string_view name)
     return MessageForm{1, name.find("_medium") == name.npos ? size_t{2} : size_t{4}};
 }
 
+// Whether a function that nothing declares is one of <split-c/am.h> to which handlers are given.
+bool sends_message(const Symbol *fn)
+{
+    const std::string_view name = fn->name->text;
+    return fn->implicit && (name == "am_request" || name == "am_reply" || message_form(name));
+}
+
 } // namespace
 
 // If this call takes a handler, remembers how it will call it, for check_handler().
@@ -309,13 +316,6 @@ std::optional<Handler> Sema::handler_of(Symbol *fn, const std::vector<const Hand
     handler.words = any_real && !alike;
     handler.elsewhere = true;
     return handler;
-}
-
-// Whether a function that nothing declares is one of <split-c/am.h> to which handlers are given.
-bool Sema::sends_message(const Symbol *fn)
-{
-    const std::string_view name = fn->name->text;
-    return fn->implicit && (name == "am_request" || name == "am_reply" || message_form(name));
 }
 
 void Sema::end_of_unit()

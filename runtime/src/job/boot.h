@@ -35,6 +35,7 @@ void splitc_boot_publish(uint64_t key[2]);
 /* Do something while PMIx stands still, on its thread or with none: nothing that PMIx keeps in this
  * process changes meanwhile, and the caller waits. */
 void splitc_boot_hold(void (*work)(void *arg), void *arg);
+
 /* Begin to wait for all ranks; does not block. */
 void splitc_boot_meet(void);
 
