@@ -113,11 +113,19 @@ static int keep_events(struct sockets_epoll *set, int epfd, struct epoll_event *
     return kept;
 }
 
+/* Kernels before 5.11 and emulators do not know the call, and filters of system calls refuse it. */
+static _Atomic bool lacks_pwait2;
+
 static int wait_in_kernel(int epfd, struct epoll_event *events, int max,
                           const struct timespec *timeout, const sigset_t *mask)
 {
-    if (timeout && timeout->tv_nsec % 1000000 != 0 && sockets_real.epoll_pwait2)
-        return sockets_real.epoll_pwait2(epfd, events, max, timeout, mask);
+    if (timeout && timeout->tv_nsec % 1000000 != 0 && sockets_real.epoll_pwait2 &&
+        !atomic_load_explicit(&lacks_pwait2, memory_order_relaxed)) {
+        const int n = sockets_real.epoll_pwait2(epfd, events, max, timeout, mask);
+        if (n >= 0 || (errno != ENOSYS && errno != EPERM))
+            return n;
+        atomic_store_explicit(&lacks_pwait2, true, memory_order_relaxed);
+    }
     return sockets_real.epoll_pwait(
         epfd, events, max,
         timeout ? (int)(timeout->tv_sec * 1000 + (timeout->tv_nsec + 999999) / 1000000) : -1, mask);
