@@ -205,6 +205,40 @@ def asks_the_kernel(build):
     return None
 
 
+# Connections of one request, whose server looks for it in vain, and waits for the end of its client.
+BRIEF = """
+import socket
+listener = socket.create_server(("127.0.0.1", 0))
+for turn in range(20):
+    client = socket.create_connection(listener.getsockname())
+    server = listener.accept()[0]
+    server.setblocking(False)
+    for look in range(6):
+        try:
+            server.recv(1)
+            raise SystemExit("something came too early")
+        except BlockingIOError:
+            pass
+    client.sendall(b"request")
+    server.setblocking(True)
+    assert server.recv(100) == b"request"
+    server.sendall(b"answer")
+    server.shutdown(socket.SHUT_WR)
+    assert client.recv(100) == b"answer" and not client.recv(100)
+    client.close()
+    assert not server.recv(1)
+    server.close()
+"""
+
+
+def hurries(build):
+    """Whether connections of one request look for the other end, or None."""
+    ours = build.run([sys.executable, "-c", BRIEF], "4", stats=True)
+    if ours.returncode != 0 or "40  saw too few operations" not in ours.stderr:
+        return f"connections of one request: {ours.returncode}\n{ours.stderr}"
+    return None
+
+
 # A child serves its parent's connection, whose other children come and go, as the first word says.
 HELD = """
 import ctypes, os, signal, socket, struct, sys
@@ -422,6 +456,9 @@ def main():
         if text := differs(build, program, turns, least=least):
             print(f"{program}: {text}")
             return 1
+    if text := hurries(build):
+        print(text)
+        return 1
     if text := asks_the_kernel(build):
         print(f"calls of the kernel: {text}")
         return 1

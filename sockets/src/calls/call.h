@@ -47,6 +47,15 @@ static inline struct sockets_stream *sockets_call_begin(int fd)
     return s;
 }
 
+/* The kernel has read for a call that began so.  One that found nothing does not count before the
+ * other end is looked for: connections of one request end with such, and need no rings. */
+static inline void sockets_call_end_read(struct sockets_stream *s, ssize_t n)
+{
+    if (n <= 0 && atomic_load_explicit(&s->record->tries, memory_order_relaxed) == 0)
+        atomic_fetch_sub_explicit(&s->record->ops, 1, memory_order_relaxed);
+    sockets_table_leave(s);
+}
+
 /* A call has found no descriptor left, and some of ours can be had: make it once more. */
 static inline bool sockets_call_lacks_descriptor(int result)
 {

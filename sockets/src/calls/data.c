@@ -68,7 +68,7 @@ SOCKETS_EXPORT ssize_t read(int fd, void *buffer, size_t count)
     if (!is_for_kernel(s, 0))
         return receive(s, fd, &iov, 1, 0);
     n = sockets_real.read(fd, buffer, count);
-    sockets_table_leave(s);
+    sockets_call_end_read(s, n);
     return n;
 }
 
@@ -111,7 +111,7 @@ SOCKETS_EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
     if (!is_for_kernel(s, 0) && !is_bad_vector(iov, count))
         return receive(s, fd, iov, (size_t)count, 0);
     n = sockets_real.readv(fd, iov, count);
-    sockets_table_leave(s);
+    sockets_call_end_read(s, n);
     return n;
 }
 
@@ -140,7 +140,7 @@ SOCKETS_EXPORT ssize_t recv(int fd, void *buffer, size_t count, int flags)
     if (!is_for_kernel(s, flags))
         return receive(s, fd, &iov, 1, flags);
     n = sockets_real.recv(fd, buffer, count, flags);
-    sockets_table_leave(s);
+    sockets_call_end_read(s, n);
     return n;
 }
 
@@ -176,7 +176,7 @@ SOCKETS_EXPORT ssize_t recvfrom(int fd, void *restrict buffer, size_t count, int
         return n;
     }
     n = sockets_real.recvfrom(fd, buffer, count, flags, from, length);
-    sockets_table_leave(s);
+    sockets_call_end_read(s, n);
     return n;
 }
 
@@ -222,11 +222,13 @@ SOCKETS_EXPORT ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 
     if (!s)
         return sockets_real.recvmsg(fd, msg, flags);
-    if (!is_for_kernel(s, flags) && !is_bad_message(msg))
+    if (!is_for_kernel(s, flags) && !is_bad_message(msg)) {
         n = sockets_call_result(receive_message(s, fd, msg, flags));
-    else
-        n = sockets_real.recvmsg(fd, msg, flags);
-    sockets_table_leave(s);
+        sockets_table_leave(s);
+        return n;
+    }
+    n = sockets_real.recvmsg(fd, msg, flags);
+    sockets_call_end_read(s, n);
     return n;
 }
 
@@ -259,7 +261,7 @@ SOCKETS_EXPORT int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, in
         return sockets_real.recvmmsg(fd, messages, count, flags, timeout);
     if (is_for_kernel(s, flags)) {
         const int result = sockets_real.recvmmsg(fd, messages, count, flags, timeout);
-        sockets_table_leave(s);
+        sockets_call_end_read(s, result);
         return result;
     }
     while (done < count) {
