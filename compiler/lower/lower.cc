@@ -2,6 +2,7 @@
 #include "lower/lower.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace splitcc {
 
@@ -28,6 +29,7 @@ Rope Lower::unit(const Ast &ast)
             continue;
         declare_early(n->first);
         Rope rope = node(n);
+        pending_ += std::exchange(definitions_, Rope());
         for (; next < early.size() && early[next].first == n->first; next++)
             pending_ += " " + early[next].second;
         // What the declaration needs at file scope is inserted behind the previous declaration,
@@ -125,8 +127,14 @@ Rope Lower::compound(const Stmt *s)
     Splice splice(*this, s->first);
     if (s->function)
         splice.replace(s->first + 1, s->first + 1, capture_parameters(*s->function));
-    for (const Node *child : s->children)
-        splice.child(child);
+    for (const Node *child : s->children) {
+        if (!child || !(child->touched || hoisting_))
+            continue;
+        Rope outer = std::exchange(definitions_, Rope());
+        Rope rope = node(child);
+        splice.replace(child->first, child->first, std::exchange(definitions_, std::move(outer)));
+        splice.replace(child->first, child->last, std::move(rope));
+    }
     // Falling off the end of splitc_main returns 0, as in main.
     if (!translated_ && s->function && s->function->name &&
         s->function->name->text == "splitc_main" && s->result->kind == TypeKind::Int)

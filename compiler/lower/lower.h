@@ -80,6 +80,8 @@ private:
     Rope capture_parameters(const Declarator &function);
 
     // declarations (lower_decl.cc)
+    Rope definition(const Specifiers &s, bool member);
+    void define_in_front(const Specifiers &s);
     Rope type_name(const TypeName *t);
     Rope specifiers(const Specifiers &s, bool with_storage);
     Rope not_type(const Specifiers &s);
@@ -171,8 +173,9 @@ private:
     const Source &source_;
     Tokens &tokens_;
     Substitutions substitutions_;
-    Rope pending_; // text at file scope before the current external declaration
-    Rope end_;     // text at the end of the unit
+    Rope pending_;     // text at file scope before the current external declaration
+    Rope end_;         // text at the end of the unit
+    Rope definitions_; // of types, in front of the current statement or external declaration
     // the spread arrays with static storage that are registered
     std::set<std::string, std::less<>> registered_;
     unsigned serial_ = 0;

@@ -103,8 +103,29 @@ Rope Lower::after_declarator(const InitDeclarator &item)
     return rope;
 }
 
+// Returns the definition of a struct, union or enum as a declaration by itself.
+Rope Lower::definition(const Specifiers &s, bool member)
+{
+    // That of a member's type, or a qualified one, is worth a warning.
+    return member || s.type->quals
+               ? "_Static_assert(sizeof(" + specifiers(s, false) + ") + 1, \"\"); "
+               : specifiers(s, false) + "; ";
+}
+
+// What a type name defines that does not stay in it is defined in front of the statement, since
+// the text of the pointee is gone and its members are used.
+void Lower::define_in_front(const Specifiers &s)
+{
+    if (!s.body && !s.enum_body)
+        return;
+    base_name(s.type); // gives it a tag
+    definitions_ += definition(s, false);
+}
+
 Rope Lower::type_name(const TypeName *t)
 {
+    if (t->declarator.far)
+        define_in_front(t->specifiers);
     // A type that is defined here, or is a typeof that only the C compiler knows, has to stay.
     if (!t->declarator.far && (t->specifiers.body || is_unknown_typeof(t->specifiers)))
         return specifiers(t->specifiers, true) + " " + declarator(t->declarator);
@@ -155,10 +176,7 @@ Rope Lower::declaration(const Declaration *d)
     if ((s.body || s.enum_body) && needs_split(d)) {
         // The struct or enum is defined by itself first, and then used.
         forget_typedef(s.type);
-        // By itself the definition of a member's type, or a qualified one, is worth a warning.
-        rope = d->role == DeclarationRole::Member || s.type->quals
-                   ? "_Static_assert(sizeof(" + specifiers(s, false) + ") + 1, \"\"); "
-                   : specifiers(s, false) + "; ";
+        rope = definition(s, d->role == DeclarationRole::Member);
         base = not_type(s) + type(s.type);
     } else {
         base = specifiers(s, true);

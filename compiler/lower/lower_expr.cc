@@ -118,6 +118,8 @@ Rope Lower::cast(const Expr *e)
         return generic(e);
     // called once, because nested casts would double the work at each level
     Rope operand = node(e->a);
+    if (e->type_name->declarator.far)
+        define_in_front(e->type_name->specifiers);
     if (to->is_far()) {
         bool local = from->kind == TypeKind::Array || from->is_local_pointer();
         if (local && !is_null_value(e->a))
