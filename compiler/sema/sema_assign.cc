@@ -185,6 +185,12 @@ Expr *Sema::assign(Expr *e)
             diag_.error(range(e->name_token), "no such arithmetic on " + quoted(type));
         else
             can_step(e, type);
+    } else if (const Type *operand = value_type(e->b); operand->is_far() && !type->is_unknown()) {
+        // The C compiler would take the pointer for an integer.
+        const bool read = type->is_arithmetic() && operand->base->is_arithmetic();
+        diag_.error(range(e->name_token), "no arithmetic on " + quoted(type) + " and " +
+                                              quoted(operand) +
+                                              (read ? "; '*' reads what it points to" : ""));
     }
     return finish(e, type->unqualified);
 }
