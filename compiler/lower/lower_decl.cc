@@ -176,7 +176,11 @@ Rope Lower::declaration(const Declaration *d)
     if ((s.body || s.enum_body) && needs_split(d)) {
         // The struct or enum is defined by itself first, and then used.
         forget_typedef(s.type);
-        rope = definition(s, d->role == DeclarationRole::Member);
+        Rope defined = definition(s, d->role == DeclarationRole::Member);
+        if (d->role == DeclarationRole::Parameter)
+            definitions_ += std::move(defined); // a parameter is one declaration
+        else
+            rope = std::move(defined);
         base = not_type(s) + type(s.type);
     } else {
         base = specifiers(s, true);

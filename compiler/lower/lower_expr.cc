@@ -157,12 +157,16 @@ const Expr *measured_variable(const Expr *e)
 Rope Lower::size(const Expr *e)
 {
     const Type *t = e->kind == ExprKind::SizeofType ? e->type_name->type : e->a->type;
-    if (e->op != Tok::KwSizeof)
+    const bool defines = e->type_name && e->type_name->specifiers.body;
+    if (e->op != Tok::KwSizeof && !defines)
         return "__alignof__(" + type(t->kind == TypeKind::SpreadArray ? t->base : t) + ")";
     if (t->kind == TypeKind::SpreadArray)
         return "(" + block_count(t) + " * " + size_of(t->base) + ")";
-    if (t->is_unknown() || (e->type_name && e->type_name->specifiers.body))
+    if (t->is_unknown() || defines)
         return generic(e);
+    for (const Expr *dropped = e->a; dropped; dropped = dropped->a)
+        if (dropped->type_name)
+            define_in_front(dropped->type_name->specifiers);
     const Expr *variable = e->kind == ExprKind::SizeofExpr ? measured_variable(e->a) : nullptr;
     return variable ? "(" + size_of(t) + " + 0 * sizeof " + node(variable) + ")" : size_of(t);
 }

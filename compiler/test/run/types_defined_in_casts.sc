@@ -2,11 +2,16 @@
 #include <split-c/split-c.h>
 #include "../check.h"
 
-/* Casts to global and spread pointers define what these point to. */
+/* Casts to global and spread pointers define what these point to, and so do parameters. */
 
 static int words[4], *global other;
 int A[4]::;
 static void *global beyond = (struct { int a; } *global)0;
+
+static int of_own_type(struct { int x; } *global p)
+{
+    return p->x;
+}
 
 int second(int *global p)
 {
@@ -46,6 +51,10 @@ int splitc_main(void)
             ((struct { char c[4]; } *global)p)->c[i] = 1;
         EXPECT(({ int n = ((struct { int x; } *global)p)->x; n; }), 1);
         EXPECT(sizeof(struct { int a; } *global), 8);
+        EXPECT(sizeof *(struct { int a, b, c; } *global)p, 12);
+        EXPECT(sizeof((struct { int *global a; char c; }){0}), 16);
+        EXPECT(__alignof__(struct { int *global a; }), 8);
+        EXPECT(of_own_type((void *global)p), 1);
         EXPECT((struct { int a; } *global[]){(void *global)p}[0]->a, 1);
     }
     barrier();
