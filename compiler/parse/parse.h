@@ -95,7 +95,7 @@ private:
 
     // structs, unions and enumerations (parse_record.cc)
     Symbol *tag(Name *name, bool defining);
-    [[noreturn]] void wrong_tag(uint32_t token, const Symbol *symbol, std::string_view what);
+    void wrong_tag(uint32_t token, const Symbol *symbol, std::string_view what);
     const Type *record_specifier(Specifiers &s);
     bool member_declarations(RecordBody *body);
     void missing_record_end(const Record *record, uint32_t token, const std::string &what);

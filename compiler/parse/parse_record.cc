@@ -33,7 +33,6 @@ void Parser::wrong_tag(uint32_t token, const Symbol *symbol, std::string_view wh
     diag_.error(tokens_[token].range(),
                 "'" + std::string(symbol->name->text) + "' " + std::string(what));
     diag_.note(tokens_[symbol->token].range(), "it was declared here");
-    throw SyntaxError();
 }
 
 // record = ("struct" | "union") attributes (name | [name] "{" {member} "}") attributes
@@ -55,8 +54,10 @@ const Type *Parser::record_specifier(Specifiers &s)
         unexpected("the tag of a struct or union, or '{'");
     bool only_declared = is(Tok::Semi); // `struct s;` declares a new s in this scope
     Symbol *symbol = tag(name, defining || only_declared);
-    if (symbol->enumeration)
+    if (symbol->enumeration) {
         wrong_tag(name_token, symbol, "is the tag of an enum");
+        throw SyntaxError();
+    }
     if (!symbol->record) {
         symbol->record = types_.new_record();
         symbol->record->is_union = is_union;
@@ -67,21 +68,27 @@ const Type *Parser::record_specifier(Specifiers &s)
     }
     if (!defining)
         return symbol->type;
-    if (symbol->record->complete)
+    Record *record = symbol->record;
+    if (record->complete) {
         wrong_tag(name_token, symbol, "is defined twice");
+        record = types_.new_record(); // what follows is of the first one
+        record->is_union = is_union;
+        record->tag = name;
+        record->spelled = symbol->record->spelled;
+    }
     RecordBody *body = ast_.record_body();
-    body->record = symbol->record;
+    body->record = record;
     body->first = first;
     body->record->brace = pos_;
     s.body = body;
     s.ended = !member_declarations(body);
     body->last = pos_;
     attributes();
-    symbol->record->packed = attribute_changes_layout_;
+    record->packed = attribute_changes_layout_;
     attribute_changes_type_ = false;
-    symbol->record->complete = true;
-    lay_out(symbol->record);
-    symbol->record->const_member = find_const_member(symbol->record);
+    record->complete = true;
+    lay_out(record);
+    record->const_member = find_const_member(record);
     for (const Node *member : body->members)
         s.touched |= member->touched;
     return symbol->type;
@@ -218,8 +225,10 @@ const Type *Parser::enum_specifier(Specifiers &s)
     if (!name && !defining)
         unexpected("the tag of an enum, or '{'");
     Symbol *symbol = tag(name, defining);
-    if (symbol->record)
+    if (symbol->record) {
         wrong_tag(name_token, symbol, "is the tag of a struct or union");
+        throw SyntaxError();
+    }
     if (!symbol->enumeration) {
         symbol->enumeration = types_.new_enumeration();
         symbol->enumeration->tag = name;
