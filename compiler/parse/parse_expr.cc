@@ -134,8 +134,12 @@ Expr *Parser::conditional()
         Bracketed colon(colon_ends_, true);
         e->b = expression();
     }
+    const bool minus = is_pair(Tok::Minus);
+    const Range both = {peek().offset, peek(1).end()};
     expect(Tok::Colon, "':' of the conditional expression");
     e->c = conditional();
+    if (minus && is(Tok::Colon) && !colon_ends_)
+        fail(both, "between '?' and ':', ':-' is a ':' and a '-'; put the store into parentheses");
     return sema_.conditional(close(e));
 }
 
