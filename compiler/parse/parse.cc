@@ -144,6 +144,17 @@ bool Parser::before_a_word() const
     return next == Tok::Ident || next == Tok::Number || next == Tok::String || next == Tok::Char;
 }
 
+// Returns whether an undeclared name stands where only a keyword can: `typdef struct s s;`.  At the
+// end of a line only the semicolon may be missing.
+bool Parser::before_specifiers()
+{
+    if (!is(Tok::Ident) || peek().name->ordinary || is_space_word() || peek(1).kind == Tok::Ident ||
+        !starts_declaration(1))
+        return false;
+    const uint32_t end = peek().end();
+    return text_.substr(end, peek(1).offset - end).find('\n') == std::string_view::npos;
+}
+
 // Reports an undeclared name that, as what follows it shows, is meant as a type, and takes it as
 // one from here on.
 bool Parser::take_as_type(Among among)

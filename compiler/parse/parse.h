@@ -39,6 +39,7 @@ private:
     [[noreturn]] void unexpected(std::string_view wanted);
     void semicolon(const char *what);
     bool before_a_word() const;
+    bool before_specifiers();
     enum class Among { Declarations, Statements };
     bool take_as_type(Among among);
     [[noreturn]] void unknown_word();

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "sema/split_phase.h"
+#include "source/similar.h"
 
 namespace splitcc {
 
@@ -19,8 +20,13 @@ Declaration *Parser::declaration()
     d->first = pos_;
     d->file_scope = scopes_.at_file_scope();
     attribute_overloads_ = false;
+    const Name *misspelled = before_specifiers() ? peek().name : nullptr;
+    if (misspelled)
+        sema_.report_undeclared(misspelled, pos_++);
     take_as_type(Among::Declarations);
     specifiers(d->specifiers, true);
+    if (misspelled && are_similar(misspelled->text, "typedef"))
+        d->specifiers.storage = Storage::Typedef;
     if (d->specifiers.first == d->specifiers.last && before_a_word() && !is_space_word())
         unknown_word();
     if (!is(Tok::Semi) && !d->specifiers.ended)

@@ -82,8 +82,9 @@ Stmt *Parser::static_assertion()
 Stmt *Parser::block_item()
 {
     const bool extension = is(Tok::KwExtension);
-    if (!at_label() && (take_as_type(Among::Statements) || starts_declaration(extension) ||
-                        peek(extension).kind == Tok::KwStaticAssert)) {
+    if (!at_label() &&
+        (before_specifiers() || take_as_type(Among::Statements) || starts_declaration(extension) ||
+         peek(extension).kind == Tok::KwStaticAssert)) {
         Stmt *stmt = ast_.stmt(StmtKind::Declaration);
         stmt->first = pos_;
         pos_ += extension;
