@@ -72,6 +72,7 @@ struct Record {
     bool is_union = false;
     bool complete = false;
     bool packed = false; // an attribute changes the layout, so sizes are not computed
+    bool file_scope = false;
     Name *tag = nullptr;
     std::string spelled; // its name in emitted code; empty if it has none yet
     uint32_t brace = 0;  // the token { of its definition

@@ -74,6 +74,7 @@ private:
     Rope declare(const Type *t, Rope inner);
     Rope base_name(const Type *t);
     Rope extent(const Extent &e);
+    static std::optional<int64_t> size_in_function(const Type *t);
     Rope size_of(const Type *t);
     Rope capture(const Type *t);
     Rope capture_far(const Type *t);
@@ -98,6 +99,7 @@ private:
     Rope block_count(const Type *array);
     Rope automatic_spread(const Declaration *d, const InitDeclarator &item);
     Rope static_spread(const Declaration *d, const InitDeclarator &item);
+    Rope agreed_size(const Type *t, int64_t bytes);
     Rope static_pointer(const Declaration *d, const InitDeclarator &item);
     Rope registered(const std::string &id, const InitDeclarator &item, std::string base);
 
@@ -176,6 +178,7 @@ private:
     Rope pending_;     // text at file scope before the current external declaration
     Rope end_;         // text at the end of the unit
     Rope definitions_; // of types, in front of the current statement or external declaration
+    Rope agreed_;      // what the C compiler has to find as what moves to file scope does
     // the spread arrays with static storage that are registered
     std::set<std::string, std::less<>> registered_;
     unsigned serial_ = 0;

@@ -27,11 +27,19 @@ Rope Lower::generic(const Expr *e)
     return children(e, std::move(list));
 }
 
-// Returns an expression that moves to file scope, with constants by value.
+// Returns an expression that moves to file scope, with constants by value.  So is the size of a
+// struct, which may be one of the function's; there the C compiler has to agree.
 Rope Lower::hoisted(const Expr *e)
 {
     if (e->value)
         return std::to_string(*e->value);
+    if (e->op == Tok::KwSizeof) {
+        const Type *t = e->kind == ExprKind::SizeofType ? e->type_name->type : e->a->type;
+        if (auto bytes = size_in_function(t)) {
+            agreed_ += agreed_size(t, *bytes);
+            return std::to_string(*bytes) + "UL";
+        }
+    }
     bool leaf = e->kind == ExprKind::Ident || e->kind == ExprKind::Number;
     return leaf ? Rope::tokens(e->first, e->last) : generic(e);
 }

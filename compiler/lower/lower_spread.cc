@@ -4,6 +4,8 @@
 // before the program begins.
 #include "lower/lower.h"
 
+#include <utility>
+
 #include "source/spelling.h"
 
 namespace splitcc {
@@ -97,13 +99,17 @@ Rope Lower::static_spread(const Declaration *d, const InitDeclarator &item)
     variable += "; ";
     if (d->file_scope)
         return std::move(variable) + std::move(registration) + " ";
-    // At file scope the size is a number; the C compiler has to agree with it here.
-    Rope check;
-    if (auto bytes = splitcc::size_of(item.type->base))
-        check = "__extension__ _Static_assert(" + size_of(item.type->base) +
-                " == " + std::to_string(*bytes) + ", \"the size of a spread array's block\"); ";
     pending_ += std::move(variable) + std::move(registration) + " ";
-    return check;
+    if (auto bytes = size_in_function(item.type->base))
+        agreed_ += agreed_size(item.type->base, *bytes);
+    return std::exchange(agreed_, Rope());
+}
+
+// At file scope the size is a number; the C compiler has to agree with it in the function.
+Rope Lower::agreed_size(const Type *t, int64_t bytes)
+{
+    return "__extension__ _Static_assert(sizeof(" + type(t) + ") == " + std::to_string(bytes) +
+           ", \"a size that a spread array has\"); ";
 }
 
 } // namespace splitcc

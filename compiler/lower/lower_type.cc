@@ -143,10 +143,20 @@ Rope Lower::declare(const Type *t, Rope inner)
     }
 }
 
+// Returns the size of a type whose name means nothing at file scope, if it is known.
+std::optional<int64_t> Lower::size_in_function(const Type *t)
+{
+    const Type *element = t;
+    while (element->kind == TypeKind::Array)
+        element = element->base;
+    const bool outside = element->kind == TypeKind::Record && element->record->file_scope;
+    return outside ? std::nullopt : splitcc::size_of(t);
+}
+
 // Returns sizeof the type, which is 1 in GNU C for void and functions.
 Rope Lower::size_of(const Type *t)
 {
-    if (auto bytes = hoisting_ ? splitcc::size_of(t) : std::nullopt)
+    if (auto bytes = hoisting_ ? size_in_function(t) : std::nullopt)
         return std::to_string(*bytes);
     if (t->kind == TypeKind::Void || t->kind == TypeKind::Function)
         return "1";

@@ -60,6 +60,7 @@ const Type *Parser::record_specifier(Specifiers &s)
     }
     if (!symbol->record) {
         symbol->record = types_.new_record();
+        symbol->record->file_scope = scopes_.at_file_scope();
         symbol->record->is_union = is_union;
         symbol->record->tag = name;
         if (name)
