@@ -177,6 +177,11 @@ std::string in_users_terms(std::string_view said, Made &made)
     }
     for (std::string_view quoted : {"‘this’", "'this'"})
         replace_all(text, quoted, "this");
+    // gcc names a function by its expression, and writes what reads that from a global object so.
+    const size_t read = text.find("({...})"), begin = text.rfind(" of ‘", read),
+                 end = text.find("’", read);
+    if (read != std::string::npos && begin != std::string::npos && end != std::string::npos)
+        text.erase(begin, end + std::string_view("’").size() - begin);
     return text;
 }
 

@@ -220,6 +220,22 @@ void f(struct r *global g, int A[4]::)
         }
 }
 
+TEST_CASE("a function that a global pointer leads to is not named by what reads it")
+{
+    const std::string program = R"(struct s { int (*f)(int *); } *global g;
+void f(void)
+{
+    (*g->f)("x");
+    g[1].f("x");
+}
+)";
+    for (const std::string &said : said_about(program, "")) {
+        INFO(said);
+        CHECK_THAT(said, Contains("a.sc:4:13: warning: ") && Contains("a.sc:5:12: warning: "));
+        CHECK_THAT(said, !Contains("{...}"));
+    }
+}
+
 TEST_CASE("a global pointer that only sizeof uses is used")
 {
     const std::string program = R"(struct r { char name[8]; };
