@@ -83,6 +83,7 @@ private:
     // declarations (lower_decl.cc)
     Rope definition(const Specifiers &s, bool member);
     void define_in_front(const Specifiers &s);
+    void define_dropped(const Expr *e);
     Rope type_name(const TypeName *t);
     Rope specifiers(const Specifiers &s, bool with_storage);
     Rope not_type(const Specifiers &s);
@@ -179,6 +180,8 @@ private:
     Rope end_;         // text at the end of the unit
     Rope definitions_; // of types, in front of the current statement or external declaration
     Rope agreed_;      // what the C compiler has to find as what moves to file scope does
+    // the specifiers whose types are defined in front, and no more where they stand
+    std::set<const Specifiers *> defined_;
     // the spread arrays with static storage that are registered
     std::set<std::string, std::less<>> registered_;
     unsigned serial_ = 0;

@@ -116,10 +116,18 @@ Rope Lower::definition(const Specifiers &s, bool member)
 // the text of the pointee is gone and its members are used.
 void Lower::define_in_front(const Specifiers &s)
 {
-    if (!s.body && !s.enum_body)
+    if ((!s.body && !s.enum_body) || !defined_.insert(&s).second)
         return;
     base_name(s.type); // gives it a tag
     definitions_ += definition(s, false);
+}
+
+// The same for what an expression defines whose text is dropped.
+void Lower::define_dropped(const Expr *e)
+{
+    for (; e; e = e->a)
+        if (e->type_name)
+            define_in_front(e->type_name->specifiers);
 }
 
 Rope Lower::type_name(const TypeName *t)

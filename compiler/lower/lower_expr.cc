@@ -36,6 +36,7 @@ Rope Lower::hoisted(const Expr *e)
     if (e->op == Tok::KwSizeof) {
         const Type *t = e->kind == ExprKind::SizeofType ? e->type_name->type : e->a->type;
         if (auto bytes = size_in_function(t)) {
+            define_dropped(e);
             agreed_ += agreed_size(t, *bytes);
             return std::to_string(*bytes) + "UL";
         }
@@ -165,16 +166,15 @@ const Expr *measured_variable(const Expr *e)
 Rope Lower::size(const Expr *e)
 {
     const Type *t = e->kind == ExprKind::SizeofType ? e->type_name->type : e->a->type;
-    const bool defines = e->type_name && e->type_name->specifiers.body;
+    const bool defines = e->type_name && e->type_name->specifiers.body &&
+                         !defined_.contains(&e->type_name->specifiers);
     if (e->op != Tok::KwSizeof && !defines)
         return "__alignof__(" + type(t->kind == TypeKind::SpreadArray ? t->base : t) + ")";
     if (t->kind == TypeKind::SpreadArray)
         return "(" + block_count(t) + " * " + size_of(t->base) + ")";
     if (t->is_unknown() || defines)
         return generic(e);
-    for (const Expr *dropped = e->a; dropped; dropped = dropped->a)
-        if (dropped->type_name)
-            define_in_front(dropped->type_name->specifiers);
+    define_dropped(e->a);
     const Expr *variable = e->kind == ExprKind::SizeofExpr ? measured_variable(e->a) : nullptr;
     return variable ? "(" + size_of(t) + " + 0 * sizeof " + node(variable) + ")" : size_of(t);
 }

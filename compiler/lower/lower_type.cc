@@ -104,6 +104,9 @@ Rope Lower::extent(const Extent &e)
         return std::to_string(*e.value);
     if (!e.captured.empty())
         return e.captured;
+    if (e.size && e.size->kind == ExprKind::SizeofType &&
+        defined_.contains(&e.size->type_name->specifiers))
+        return size(e.size); // its text defines the type once more
     return e.size ? node(e.size) : Rope();
 }
 

@@ -134,12 +134,13 @@ Expr *Parser::conditional()
         Bracketed colon(colon_ends_, true);
         e->b = expression();
     }
+    const uint32_t colon = pos_;
     const bool minus = is_pair(Tok::Minus);
-    const Range both = {peek().offset, peek(1).end()};
     expect(Tok::Colon, "':' of the conditional expression");
     e->c = conditional();
     if (minus && is(Tok::Colon) && !colon_ends_)
-        fail(both, "between '?' and ':', ':-' is a ':' and a '-'; put the store into parentheses");
+        fail({tokens_[colon].offset, tokens_[colon + 1].end()},
+             "between '?' and ':', ':-' is a ':' and a '-'; put the store into parentheses");
     return sema_.conditional(close(e));
 }
 

@@ -37,6 +37,25 @@ static int inner(void)
     return sum;
 }
 
+static int defined_in_dimensions(void)
+{
+    static int A[sizeof(struct { int x[4]; })]::;
+    static int B[sizeof(struct own { int x[2]; })]::[sizeof(struct own)];
+    static char C[sizeof(union { char c; double d; }[2])]::[sizeof(struct { char c; })];
+    static struct own D[sizeof((struct pair { int a, b; }){0})]::;
+    struct own local = {{1, 2}};
+
+    EXPECT(sizeof A, 16 * 4);
+    EXPECT(sizeof B, 8 * 8 * 4);
+    EXPECT(sizeof C, 16);
+    EXPECT(sizeof D, 8 * sizeof(struct pair));
+    int size = sizeof A + sizeof A + sizeof B;
+    EXPECT(size, 384);
+    on_one D[7].x[1] = local.x[0] + local.x[1];
+    barrier();
+    return D[7].x[1];
+}
+
 static int outer(void)
 {
     static struct cell A[MANY]::;
@@ -62,6 +81,7 @@ int splitc_main(void)
     for (int i = 0; i < 2; i++) {
         EXPECT(inner(), 54321);
         EXPECT(outer(), 24);
+        EXPECT(defined_in_dimensions(), 3);
     }
     return failures;
 }
